@@ -1,0 +1,1 @@
+"""Adapters: one vendor each, imported late, only by wiring."""
