@@ -246,6 +246,29 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a file as they are shown to the language model, under a number."""
+
+    number: int
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    """The lines as they were indexed, secrets and all: masking belongs to the rendering."""
+    language: str | None = None
+    symbol: str | None = None
+    is_cut: bool = False
+    """Whether lines of the chunk after `end_line` were left out for want of room."""
+    is_changed: bool = False
+    """Whether the file on disk is no longer what was indexed."""
+
+    @property
+    def location(self) -> str:
+        """Return `path:start-end`."""
+        return f"{self.path}:{self.start_line}-{self.end_line}"
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
     """A place that an answer names, checked."""
 
