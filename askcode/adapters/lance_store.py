@@ -1,0 +1,246 @@
+"""Keep an index in one LanceDB table, searched by vectors and by words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import lancedb
+import numpy as np
+import pyarrow as pa
+from lancedb.index import FTS
+from lancedb.query import FullTextOperator, MatchQuery
+
+from askcode.adapters import lance_rows
+from askcode.adapters.lance_faults import FAULTS, faults_named, is_conflict
+from askcode.errors import AskcodeError, IndexDamaged, IndexMissing
+from askcode.globbing import path_rule
+from askcode.path_codec import encode_path
+from askcode.records import Candidate, Filters, IndexedFile, Row, Vectors
+
+# Words come cut and lower-cased by us: the index takes them as they are, however long.
+_WORDS = FTS(
+    base_tokenizer="whitespace",
+    lower_case=False,
+    stem=False,
+    remove_stop_words=False,
+    ascii_folding=False,
+    max_token_length=None,
+    with_position=False,
+)
+# One commit names at most this many paths in its condition; a file is never divided.
+MAX_PATHS_PER_COMMIT = 1000
+COMMIT_TRIES = 5
+
+Result = TypeVar("Result")
+
+
+class LanceStore:
+    """A Store in a LanceDB table."""
+
+    def __init__(self, table: Any, *, place: str, dim: int) -> None:
+        self._table = table
+        self._place = place
+        self._dim = dim
+
+    def files(self) -> dict[str, IndexedFile]:
+        """Return what is stored, by path."""
+        columns = list(lance_rows.FILE_COLUMNS)
+        return lance_rows.to_files(
+            self._read(lambda table: table.search().select(columns).limit(None).to_arrow())
+        )
+
+    def replace(self, rows: Mapping[str, Sequence[Row]], *, removed: Collection[str] = ()) -> None:
+        """Put each path's rows in place of all its old ones and drop removed paths.
+
+        Up to 1,000 paths go in one commit. With more, each commit takes whole files.
+        """
+        old = [path for path in removed if path not in rows]
+        for batch in _batches([*rows, *old], MAX_PATHS_PER_COMMIT):
+            self._commit({path: rows[path] for path in batch if rows.get(path)}, batch)
+
+    def nearest(self, query: Vectors, *, k: int, filters: Filters) -> list[Candidate]:
+        """Return the k rows most similar to a query of shape (1, dim), best first.
+
+        A query of zeros, of which the model knows no part, is similar to nothing.
+        """
+        vector = np.asarray(query, np.float32).reshape(-1)
+        if not vector.any() or not np.isfinite(vector).all():
+            return []
+        columns = [*lance_rows.CHUNK_COLUMNS, "_distance"]
+        condition = _condition(filters)
+
+        def search(table: Any) -> pa.Table:
+            builder = table.search(vector, vector_column_name="vectors").distance_type("cosine")
+            if condition:
+                builder = builder.where(condition, prefilter=True)
+            return builder.select(columns).limit(k).to_arrow()
+
+        found = self._read(search)
+        return lance_rows.to_candidates(found, 1.0 - found["_distance"].to_numpy())
+
+    def matching(self, tokens: Sequence[str], *, k: int, filters: Filters) -> list[Candidate]:
+        """Return the k rows that match the tokens best by BM25, best first."""
+        words = dict.fromkeys(word for token in tokens for word in token.split())
+        if not words:
+            return []
+        query = MatchQuery(
+            lance_rows.clean_text(" ".join(words)), "search_text", operator=FullTextOperator.OR
+        )
+        columns = [*lance_rows.CHUNK_COLUMNS, "_score"]
+        condition = _condition(filters)
+
+        def search(table: Any) -> pa.Table:
+            builder = table.search(query)
+            if condition:
+                builder = builder.where(condition, prefilter=True)
+            return builder.select(columns).limit(k).to_arrow()
+
+        found = self._read(search)
+        return lance_rows.to_candidates(found, found["_score"].to_numpy())
+
+    def finish(self) -> list[str]:
+        """Bring search structures up to date and drop what old versions left; return warnings."""
+        try:
+            self._write(self._optimize)
+        except AskcodeError as error:
+            return [f"the index could not be tidied up: {error}"]
+        return []
+
+    def verify(self) -> None:
+        """Read a little through every search structure.
+
+        Raises:
+            IndexDamaged: one of them cannot be read.
+        """
+        self.nearest(np.ones((1, self._dim), np.float32), k=1, filters=Filters())
+        self.matching(["the"], k=1, filters=Filters())
+        self.files()
+
+    def _commit(self, rows: Mapping[str, Sequence[Row]], paths: Sequence[str]) -> None:
+        condition = f"path IN ({_literals(map(encode_path, paths))})"
+        if not rows:
+            self._write(lambda table: table.delete(condition))
+            return
+        data = lance_rows.to_table(rows, self._dim)
+        self._write(
+            lambda table: (
+                table.merge_insert("id")
+                .when_matched_update_all()
+                .when_not_matched_insert_all()
+                .when_not_matched_by_source_delete(condition)
+                .execute(data)
+            )
+        )
+
+    def _optimize(self, table: Any) -> None:
+        if not table.list_indices():
+            table.create_index("search_text", config=_WORDS)
+        # everything but the newest version goes; a reader of an older one opens it again
+        table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+
+    def _read(self, search: Callable[[Any], Result]) -> Result:
+        with faults_named(self._place):
+            try:
+                return search(self._table)
+            except FAULTS:
+                # the end of a run elsewhere may have removed the version that was open
+                self._table.checkout_latest()
+                return search(self._table)
+
+    def _write(self, change: Callable[[Any], object]) -> None:
+        with faults_named(self._place):
+            for tried in range(1, COMMIT_TRIES + 1):
+                try:
+                    change(self._table)
+                    return
+                except FAULTS as error:
+                    if tried == COMMIT_TRIES or not is_conflict(error):
+                        raise
+                    time.sleep(0.05 * 2**tried)
+                    self._table.checkout_latest()
+
+
+def create_store(directory: Path | str, *, table: str, dim: int) -> LanceStore:
+    """Make an empty table; one of this name that an unfinished run left is replaced.
+
+    Raises:
+        UsageError: the directory cannot be written.
+    """
+    place = str(directory)
+    with faults_named(place):
+        database = lancedb.connect(place)
+        # overwriting instead would print the vendor's own warning when there is none
+        if table in database.list_tables().tables:
+            database.drop_table(table)
+        made = database.create_table(table, schema=lance_rows.table_schema(dim))
+        made.create_index("search_text", config=_WORDS)
+    return LanceStore(made, place=place, dim=dim)
+
+
+def open_store(directory: Path | str, *, table: str, dim: int) -> LanceStore:
+    """Open a table; nothing is written.
+
+    Raises:
+        IndexMissing: there is no such directory.
+        IndexDamaged: the table is missing, unreadable or has other columns.
+    """
+    place = str(directory)
+    if "://" not in place and not Path(place).is_dir():
+        raise IndexMissing(f"there is no index in {place}", hint="make one with: askcode index")
+    with faults_named(place):
+        opened = lancedb.connect(place).open_table(table)
+        schema = opened.schema
+    if not schema.equals(lance_rows.table_schema(dim)):
+        raise IndexDamaged(
+            f"the table {table} in {place} has other columns than its manifest says",
+            hint="run: askcode index --rebuild",
+        )
+    return LanceStore(opened, place=place, dim=dim)
+
+
+def drop_other_tables(directory: Path | str, *, keep: str) -> list[str]:
+    """Drop every table but one; return a warning for each that stays."""
+    place = str(directory)
+    warnings = []
+    with faults_named(place):
+        database = lancedb.connect(place)
+        names = [name for name in database.list_tables().tables if name != keep]
+    for name in names:
+        try:
+            with faults_named(place):
+                database.drop_table(name)
+        except AskcodeError as error:
+            warnings.append(f"the old table {name} could not be removed: {error}")
+    return warnings
+
+
+def _condition(filters: Filters) -> str:
+    """Return the filters in SQL, or nothing."""
+    rule = path_rule([encode_path(glob) for glob in filters.path_globs])
+    parts = []
+    if rule.wanted is not None:
+        parts.append(f"regexp_like(path, {_literal(f'^(?:{rule.wanted})$')})")
+    if rule.unwanted is not None:
+        parts.append(f"NOT regexp_like(path, {_literal(f'^(?:{rule.unwanted})$')})")
+    if filters.languages:
+        languages = _literals(language.lower() for language in filters.languages)
+        parts.append(f"lower(language) IN ({languages})")
+    return " AND ".join(parts)
+
+
+def _literals(texts: Iterable[str]) -> str:
+    return ", ".join(_literal(text) for text in texts)
+
+
+def _literal(text: str) -> str:
+    """Return a text in single quotes: double ones name a column."""
+    return "'" + lance_rows.clean_text(text).replace("'", "''") + "'"
+
+
+def _batches(paths: Sequence[str], size: int) -> Iterable[Sequence[str]]:
+    for start in range(0, len(paths), size):
+        yield paths[start : start + size]

@@ -1,0 +1,198 @@
+"""Say beside the table what it was made with; the switch of a manifest commits a rebuild."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from askcode.errors import AskcodeError, IndexDamaged, IndexMismatch, IndexMissing, UsageError
+from askcode.records import EmbedderIdentity
+
+MANIFEST_NAME = "manifest.json"
+# Bump when this file or the table's columns change in a way an older askcode cannot read.
+SCHEMA_VERSION = 1
+_REBUILD = "run: askcode index --rebuild"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an index was made with."""
+
+    table: str
+    embedder: EmbedderIdentity
+    chunking_version: int
+    chunk_tokens: int
+    prompts_digest: str
+    askcode_version: str
+    created: str
+    """UTC, ISO 8601."""
+    schema_version: int = SCHEMA_VERSION
+
+
+def prepare_directory(index_dir: Path) -> None:
+    """Make the index directory, with an ignore file that hides it from git.
+
+    Raises:
+        UsageError: it cannot be written.
+        AskcodeError: the disk is full.
+    """
+    try:
+        index_dir.mkdir(parents=True, exist_ok=True)
+        ignore = index_dir / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="ascii")
+        if not os.access(index_dir, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise _cannot_write(index_dir, error) from error
+
+
+def load_manifest(index_dir: Path) -> Manifest:
+    """Read the manifest of an index.
+
+    Raises:
+        IndexMissing: there is none.
+        IndexDamaged: it cannot be read.
+        IndexMismatch: another version of askcode wrote it in another form.
+    """
+    path = index_dir / MANIFEST_NAME
+    try:
+        data = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise _missing(index_dir) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise _damaged(path, error) from error
+    if not isinstance(data, dict):
+        raise _damaged(path, "it is not an object")
+    _check_schema(data)
+    return _parse(path, data)
+
+
+def save_manifest(index_dir: Path, manifest: Manifest) -> None:
+    """Write the manifest in one step that a crash cannot divide.
+
+    Raises:
+        UsageError: the directory cannot be written.
+        AskcodeError: the disk is full.
+    """
+    text = json.dumps(asdict(manifest), indent=2) + "\n"
+    try:
+        _write_atomically(index_dir / MANIFEST_NAME, text)
+    except OSError as error:
+        raise _cannot_write(index_dir, error) from error
+
+
+def check_embedder(manifest: Manifest, configured: EmbedderIdentity) -> None:
+    """Refuse an embedding model that the index was not made with.
+
+    Raises:
+        IndexMismatch: the model differs, in name, files or dimension.
+    """
+    built = manifest.embedder
+    if built == configured:
+        return
+    if (built.name, built.dim) == (configured.name, configured.dim):
+        raise IndexMismatch(
+            f"index was built with other files of the model {built.name} "
+            f"({built.digest[:12]}, not {configured.digest[:12]})",
+            hint=_REBUILD,
+        )
+    raise IndexMismatch(
+        f"index was built with {built.name} ({built.dim}), "
+        f"configured is {configured.name} ({configured.dim})",
+        hint=_REBUILD,
+    )
+
+
+def check_chunking(manifest: Manifest, *, version: int, chunk_tokens: int) -> None:
+    """Refuse to mix chunks that were cut by different rules.
+
+    Raises:
+        IndexMismatch: the rules or the size differ.
+    """
+    if manifest.chunking_version != version:
+        raise IndexMismatch(
+            f"index was built by askcode {manifest.askcode_version} with chunking version "
+            f"{manifest.chunking_version}, this one has {version}",
+            hint=_REBUILD,
+        )
+    if manifest.chunk_tokens != chunk_tokens:
+        raise IndexMismatch(
+            f"index was built with chunks of {manifest.chunk_tokens} tokens, "
+            f"configured are {chunk_tokens}",
+            hint=_REBUILD,
+        )
+
+
+def _missing(index_dir: Path) -> IndexMissing | IndexDamaged:
+    """Tell an index that lost its manifest from none at all."""
+    if index_dir.is_dir() and any(index_dir.glob("*.lance")):
+        return IndexDamaged(
+            f"the index in {index_dir} is damaged or incomplete (it has no {MANIFEST_NAME})",
+            hint="run: askcode index",
+        )
+    return IndexMissing(f"there is no index in {index_dir}", hint="make one with: askcode index")
+
+
+def _damaged(path: Path, why: object) -> IndexDamaged:
+    return IndexDamaged(
+        f"the index is damaged or incomplete ({path}: {why})", hint="run: askcode index"
+    )
+
+
+def _check_schema(data: dict[str, object]) -> None:
+    version = data.get("schema_version")
+    if isinstance(version, int) and version != SCHEMA_VERSION:
+        age = "newer" if version > SCHEMA_VERSION else "older"
+        raise IndexMismatch(
+            f"index was built by askcode {data.get('askcode_version', '?')} in a {age} form "
+            f"(schema {version}, this askcode reads {SCHEMA_VERSION})",
+            hint=f"use that version, or {_REBUILD}",
+        )
+
+
+def _parse(path: Path, data: dict[str, object]) -> Manifest:
+    embedder = data.get("embedder")
+    try:
+        if not isinstance(embedder, dict):
+            raise TypeError("embedder is missing")
+        found = Manifest(**{**data, "embedder": EmbedderIdentity(**embedder)})  # type: ignore[arg-type]
+    except TypeError as error:
+        raise _damaged(path, error) from error
+    texts = (found.table, found.embedder.name, found.embedder.digest, found.prompts_digest)
+    numbers = (found.embedder.dim, found.chunking_version, found.chunk_tokens)
+    if not all(isinstance(text, str) for text in texts) or not all(
+        type(number) is int for number in numbers
+    ):
+        raise _damaged(path, "a value has the wrong type")
+    return found
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _cannot_write(index_dir: Path, error: OSError) -> AskcodeError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return AskcodeError(
+            f"no space left on device: {index_dir}", hint="make room, then run: askcode index"
+        )
+    return UsageError(
+        f"cannot write {index_dir}: {error.strerror}",
+        hint="put the index elsewhere with --index-dir",
+    )
