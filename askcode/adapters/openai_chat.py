@@ -188,7 +188,7 @@ class OpenAIChat:
                 self._succeeded()
                 return heard
             finally:
-                self._limiter.leave()
+                self._limiter.leave(began_at)
             self._sleep(wait_s) if wait_s else None
 
     def _succeeded(self) -> None:

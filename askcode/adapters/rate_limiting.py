@@ -38,7 +38,7 @@ class RateLimiter:
         self._turn = threading.Condition()
         self._limit = float(self._ceiling)
         self._known_good = float(self._ceiling)
-        self._in_flight = 0
+        self._under_way: list[float] = []
         self._next_at = 0.0
         self._paused_until = 0.0
         self._cut_at = float("-inf")
@@ -54,20 +54,20 @@ class RateLimiter:
         """Wait for a turn; return the time it began, for `leave` and `slow_down`."""
         while True:
             with self._turn:
-                while self._in_flight >= self.limit and not self._is_closed:
+                while len(self._under_way) >= self.limit and not self._is_closed:
                     self._turn.wait()
                 now = self._clock()
                 wait_s = max(self._paused_until, self._next_at) - now
                 if wait_s <= 0 or self._is_closed:
-                    self._in_flight += 1
+                    self._under_way.append(now)
                     self._next_at = max(self._next_at, now) + self._interval_s
                     return now
             self._sleep(wait_s)
 
-    def leave(self) -> None:
+    def leave(self, began_at: float) -> None:
         """Give the turn back."""
         with self._turn:
-            self._in_flight -= 1
+            self._under_way.remove(began_at)
             self._turn.notify_all()
 
     def speed_up(self) -> None:
@@ -87,12 +87,21 @@ class RateLimiter:
             if began_at >= self._cut_at:
                 self._cut_at = self._clock()
                 self._known_good = self._limit
-                self._limit = max(self._limit / 2, float(min(LEAST_IN_FLIGHT, self._ceiling)))
+                self._limit = max(self._limit / 2, self._least(began_at))
                 self._refused_in_a_row += 1
             if wait_s is None:
                 wait_s = FIRST_PAUSE_S * 2.0 ** min(self._refused_in_a_row - 1, 10)
                 wait_s = min(wait_s, LONGEST_PAUSE_S)
             self._paused_until = max(self._paused_until, self._clock() + wait_s)
+
+    def _least(self, refused_at: float) -> float:
+        """Return how many may stay under way after a refusal of a request begun then.
+
+        What began earlier and is not answered yet was accepted: the server limits how often
+        it is asked, not how many wait. Slow replies would hold a halved limit down for ever.
+        """
+        accepted = sum(began_at < refused_at for began_at in self._under_way)
+        return float(min(max(LEAST_IN_FLIGHT, accepted + 1), self._ceiling))
 
     def close(self) -> None:
         """Let everybody through who waits, so that they can end."""
