@@ -1,0 +1,221 @@
+"""Load models through fastembed: from a folder, or by name with one download if need be."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from askcode.adapters.fastembed_files import ModelFolder, broken_model, read_model_folder
+from askcode.errors import AskcodeError, EmbedderError, UsageError
+
+# Asking whether the hub can be reached must not hang behind a firewall.
+REACH_TIMEOUT_S = 8.0
+SUGGESTED_MODELS = (
+    "BAAI/bge-small-en-v1.5",
+    "sentence-transformers/all-MiniLM-L6-v2",
+    "jinaai/jina-embeddings-v2-base-code",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A fastembed model that is ready, and where its files are."""
+
+    model: Any
+    folder: ModelFolder
+
+
+def load_folder(folder: ModelFolder) -> LoadedModel:
+    """Load a model from its folder; nothing is downloaded.
+
+    Raises:
+        EmbedderError: its files cannot be used.
+    """
+    with _faults_named(folder.path):
+        model = _open_folder(folder, folder.pooling)
+        if folder.pooling == "mean" and len(model.model.model.get_outputs()[0].shape) == 2:
+            model = _open_folder(folder, "none")
+    return LoadedModel(model, folder)
+
+
+def load_named(name: str, cache_dir: Path) -> LoadedModel:
+    """Load a model fastembed knows; what the cache holds whole is used without the network.
+
+    A model whose files are damaged is downloaded once more.
+
+    Raises:
+        UsageError: fastembed knows no model of this name.
+        EmbedderError: it is not in the cache and cannot be downloaded, or stays damaged.
+    """
+    described = _described(name)
+    try:
+        return _open_named(described, cache_dir, only_local=True)
+    except EmbedderError as error:
+        problem = error
+    if not _is_reachable(described):
+        raise _unreachable(described["model"], cache_dir, problem) from problem
+    _discard(problem, cache_dir)
+    return _open_named(described, cache_dir, only_local=False)
+
+
+class _Damaged(EmbedderError):
+    """Remember which folder holds a damaged model."""
+
+    folder: Path | None = None
+
+
+def thread_count() -> int:
+    """Return how many processors this process may use, not how many there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def load_tokenizer(path: Path) -> Any:
+    """Load a folder's own tokenizer, which neither cuts nor pads.
+
+    Raises:
+        EmbedderError: it cannot be read.
+    """
+    from tokenizers import Tokenizer
+
+    with _faults_named(path):
+        tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _open_folder(folder: ModelFolder, pooling: str) -> Any:
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    kinds = {
+        "mean": PoolingType.MEAN,
+        "cls": PoolingType.CLS,
+        "last": PoolingType.LAST_TOKEN,
+        "none": PoolingType.DISABLED,
+    }
+    name = f"askcode/{folder.path}:{folder.model_file}:{pooling}"
+    with contextlib.suppress(ValueError):  # known since an earlier load in this process
+        TextEmbedding.add_custom_model(
+            model=name,
+            pooling=kinds[pooling],
+            normalization=False,
+            sources=ModelSource(url="http://localhost"),
+            dim=1,
+            model_file=folder.model_file,
+        )
+    return TextEmbedding(
+        name, specific_model_path=str(folder.path), threads=thread_count(), local_files_only=True
+    )
+
+
+def _described(name: str) -> dict[str, Any]:
+    from fastembed import TextEmbedding
+
+    for described in TextEmbedding.list_supported_models():
+        if described["model"].lower() == name.lower():
+            return dict(described)
+    raise UsageError(
+        f"there is no embedding model called {name}",
+        hint=f"use a folder, openai:NAME, or a name such as {', '.join(SUGGESTED_MODELS)}",
+    )
+
+
+def _open_named(described: dict[str, Any], cache_dir: Path, *, only_local: bool) -> LoadedModel:
+    from fastembed import TextEmbedding
+
+    name = described["model"]
+    with _faults_named(cache_dir / name.replace("/", "--")):
+        model = TextEmbedding(
+            name,
+            cache_dir=str(cache_dir),
+            threads=thread_count(),
+            local_files_only=only_local,
+            lazy_load=True,
+        )
+    path = Path(model.model._model_dir)
+    try:
+        folder = read_model_folder(path, model_file=described["model_file"])
+        with _faults_named(path):
+            model.model.load_onnx_model()
+    except EmbedderError as error:
+        damaged = _Damaged(error.message, hint=f"remove it, then run again: rm -r {path}")
+        damaged.folder = path
+        raise damaged from error
+    return LoadedModel(model, folder)
+
+
+def _is_reachable(described: dict[str, Any]) -> bool:
+    """Ask the hub for the model once; fastembed would try for 40 seconds."""
+    from huggingface_hub import constants, model_info
+
+    source = described["sources"].get("hf")
+    if not source or constants.HF_HUB_OFFLINE:
+        return bool(not constants.HF_HUB_OFFLINE)
+    try:
+        with _faults_named(Path(source)):
+            model_info(source, timeout=REACH_TIMEOUT_S)
+    except AskcodeError:
+        return False
+    return True
+
+
+def _unreachable(name: str, cache_dir: Path, problem: EmbedderError) -> EmbedderError:
+    if isinstance(problem, _Damaged):
+        return problem
+    return EmbedderError(
+        f"the embedding model {name} is not in {cache_dir} and cannot be downloaded",
+        hint=f"connect once, copy {cache_dir} from a machine that has it, "
+        "give its folder as --embed-model, or leave --embed-model out to use the bundled one",
+    )
+
+
+def _discard(problem: EmbedderError, cache_dir: Path) -> None:
+    """Remove a damaged model from the cache, so that it is downloaded whole."""
+    folder = problem.folder if isinstance(problem, _Damaged) else None
+    if folder and cache_dir.resolve() in folder.resolve().parents:
+        inside = folder.resolve().relative_to(cache_dir.resolve())
+        shutil.rmtree(cache_dir.resolve() / inside.parts[0], ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _faults_named(path: Path) -> Iterator[None]:
+    """Keep the vendors quiet and raise what they raise as ours."""
+    try:
+        with _quiet():
+            yield
+    except AskcodeError:
+        raise
+    except BaseException as error:
+        # tokenizers raises a bare Exception and onnxruntime classes of its own
+        if not isinstance(error, Exception):
+            raise
+        raise broken_model(path, error) from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Hold back log lines, warnings and progress bars that are not for the user."""
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+    from loguru import logger
+
+    logger.disable("fastembed")
+    disable_progress_bars()
+    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")
+        yield
