@@ -60,9 +60,9 @@ def list_files(root: Path, rules: ScanRules, *, index_dir: Path | None) -> Listi
     skipped = list(candidates.unreadable)
     for path in considered:
         verdict = judge.verdict(path)
-        if verdict is None:
-            paths.append(os.fsdecode(path))
-        elif isinstance(verdict, Skipped):
+        if isinstance(verdict, str):
+            paths.append(verdict)
+        elif verdict is not None:
             skipped.append(verdict)
     return Listing(
         tuple(sorted(paths)),
