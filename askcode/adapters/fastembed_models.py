@@ -148,8 +148,8 @@ def folder_embedder(
 
 def named_embedder(
     name: str,
-    *,
     cache_dir: Path,
+    *,
     query_prefix: str | None = None,
     passage_prefix: str | None = None,
 ) -> FastembedEmbedder:

@@ -89,6 +89,22 @@ class OpenAIRequests:
             for event in stream_events(answer.iter_bytes()):
                 yield None if event is None else self._read_event(event)
 
+    def embedded(self, texts: list[str]) -> str:
+        """Return the body of the reply to texts that were sent to be embedded.
+
+        Raises:
+            RequestFailed: there was none.
+            RunError: as `whole`.
+        """
+        with self._failures_told():
+            answer = self._connected().embeddings.with_raw_response.create(
+                model=self._endpoint.model, input=texts, encoding_format="float"
+            )
+            refusal = Refusal(answer.status_code, answer.text, answer.headers)
+            if refusal.is_html:
+                raise self._refused(refusal)
+            return refusal.body
+
     def close(self) -> None:
         """Close the connections."""
         with self._lock:
