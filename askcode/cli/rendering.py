@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from askcode.citing import summarize
 from askcode.cli.json_values import JSON_VERSION as JSON_VERSION
@@ -15,12 +16,14 @@ from askcode.cli.json_values import plan_json as plan_json
 from askcode.cli.json_values import report_json as report_json
 from askcode.cli.json_values import search_json as search_json
 from askcode.cli.json_values import status_json as status_json
-from askcode.indexing import Progress, Survey
-from askcode.packing import Packed
 from askcode.records import Answer, Citation, Estimate, Hit, IndexPlan, IndexReport, Retrieved
 from askcode.terminal_text import escape_line
 
-OnProgress = Callable[[Progress], None]
+if TYPE_CHECKING:
+    from askcode.indexing import Progress, Survey
+    from askcode.packing import Packed
+
+OnProgress = Callable[["Progress"], None]
 Tracker = Callable[[OnProgress], OnProgress]
 
 NO_ESTIMATE = Estimate()
