@@ -71,6 +71,8 @@ class Progress:
     total_files: int
     chunks: int
     path: str = ""
+    stored: int = 0
+    """Files that a kill at this moment could not take back."""
 
 
 def _ignore(progress: Progress) -> None:
@@ -255,6 +257,7 @@ class _Run:
                 len(self.survey.changed),
                 self.chunks + self._pending_chunks(),
                 path,
+                self.indexed,
             )
         )
 

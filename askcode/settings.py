@@ -212,6 +212,23 @@ class Settings:
             provider=preset.name,
         )
 
+    def embedding_endpoint(self, model: str) -> Endpoint:
+        """Return where texts go to be embedded by a model behind an endpoint.
+
+        Raises:
+            UsageError: no URL and no key is set.
+        """
+        base_url = self.embed_base_url or self.base_url
+        api_key = self.embed_api_key or ("" if self.embed_base_url else self.api_key or "")
+        if not base_url and not api_key:
+            raise UsageError(
+                "embedding through an endpoint needs a URL or a key",
+                hint="set ASKCODE_EMBED_BASE_URL or OPENAI_API_KEY",
+            )
+        return Endpoint(
+            base_url=base_url or PRESETS["openai"].base_url, api_key=api_key, model=model
+        )
+
     def index_place(self, root: Path) -> Path:
         """Return the directory that holds the index of a root."""
         return Path(self.index_dir).expanduser().absolute() if self.index_dir else (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from askcode.records import (
     Answer,
@@ -16,6 +17,9 @@ from askcode.records import (
     Retrieved,
     Usage,
 )
+
+if TYPE_CHECKING:
+    from askcode.history import Entry
 
 JSON_VERSION = 1
 
@@ -145,6 +149,14 @@ def status_json(status: Status) -> JsonObject:
     }
 
 
+def history_json(entries: Iterable[Entry]) -> JsonObject:
+    """Return the object of `history --json`, oldest question first."""
+    return {
+        "version": JSON_VERSION,
+        "questions": [_entry(entry) for entry in entries],
+    }
+
+
 def hits_json(hits: Iterable[Hit]) -> list[JsonObject]:
     """Return hits as they stand in the objects of search and ask."""
     return [
@@ -178,6 +190,28 @@ def _file_plan(file: FilePlan) -> JsonObject:
         "reason": file.reason,
         "bytes": file.bytes,
         "language": file.language,
+    }
+
+
+def _entry(entry: Entry) -> JsonObject:
+    return {
+        "asked_at": entry.asked_at,
+        "conversation": entry.conversation,
+        "question": entry.question,
+        "standalone": entry.standalone,
+        "subquestions": list(entry.subquestions),
+        "mode": entry.mode,
+        "answer": entry.answer,
+        "sources": list(entry.sources),
+        "hits": [asdict(hit) for hit in entry.hits],
+        "citations": [asdict(citation) for citation in entry.citations],
+        "prompt_tokens": entry.prompt_tokens,
+        "usage": {
+            "calls": entry.calls,
+            "input_tokens": entry.input_tokens,
+            "output_tokens": entry.output_tokens,
+        },
+        "seconds": dict(entry.seconds),
     }
 
 

@@ -12,6 +12,7 @@ from askcode.cli.json_values import JSON_VERSION as JSON_VERSION
 from askcode.cli.json_values import ShownSetting as ShownSetting
 from askcode.cli.json_values import Status as Status
 from askcode.cli.json_values import answer_json as answer_json
+from askcode.cli.json_values import history_json as history_json
 from askcode.cli.json_values import plan_json as plan_json
 from askcode.cli.json_values import report_json as report_json
 from askcode.cli.json_values import search_json as search_json
@@ -20,6 +21,7 @@ from askcode.records import Answer, Citation, Estimate, Hit, IndexPlan, IndexRep
 from askcode.terminal_text import escape_line
 
 if TYPE_CHECKING:
+    from askcode.history import Entry
     from askcode.indexing import Progress, Survey
     from askcode.packing import Packed
 
@@ -288,6 +290,24 @@ def share_text(hit: Hit) -> str:
     ]
     shares = [f"{name} {share:+.4f}" for name, share in hit.shares.items()]
     return ", ".join([*ranks, *shares, f"relevance {hit.relevance:.2f}"])
+
+
+def history_lines(entries: Sequence[Entry]) -> list[str]:
+    """Return past questions with what came of each, oldest first."""
+    lines: list[str] = []
+    previous = ""
+    for entry in entries:
+        follows = "  (follow-up)" if entry.conversation == previous else ""
+        previous = entry.conversation
+        held = sum(citation.valid for citation in entry.citations)
+        checked = f", {held} of {len(entry.citations)} citations" if entry.citations else ""
+        lines += [
+            f"{entry.asked_at[:19].replace('T', ' ')} UTC  {entry.mode}{checked}{follows}",
+            f"  {escape_line(entry.question)}",
+            *(f"    {line}".rstrip() for line in (entry.answer or "").split("\n") if entry.answer),
+            "",
+        ]
+    return lines[:-1] or ["no question was asked yet"]
 
 
 def counted(count: int, noun: str) -> str:

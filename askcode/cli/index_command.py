@@ -1,0 +1,273 @@
+"""askcode index: bring an index up to date, or say what that would do and cost."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askcode import wiring
+from askcode.cli import options, rendering
+from askcode.cli.failing import EXIT_INTERRUPTED, EXIT_TERMINATED, Terminated
+from askcode.cli.output import note, print_json, print_lines
+from askcode.cli.progress import showing_progress
+from askcode.describing import Budget
+from askcode.errors import CheckFailed, IndexIncomplete, Interrupted, UsageError
+from askcode.indexing import Progress, Survey
+from askcode.records import IndexPlan, IndexReport
+from askcode.settings import Settings, load_settings, parse_size
+
+# More calls than anybody wants to make by mistake; about a minute of a fast endpoint.
+CONFIRM_CALLS = 200
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"it {error}") from error
+
+
+def index(
+    path: options.Root = Path(),
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would happen and cost; make no call.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 7 when the index is stale; change nothing.")
+    ] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the index anew; paid questions are reused.")
+    ] = False,
+    no_llm: options.NoLlm = False,
+    questions: Annotated[
+        int | None,
+        typer.Option("--questions", metavar="N", help="Questions per chunk. [default: 3]"),
+    ] = None,
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metadata",
+            metavar="KIND",
+            help="questions, summary, title, keywords or outline; may be given again.",
+        ),
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", metavar="N", min=0, help="Stop after N LLM calls.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", metavar="N", min=0, help="Stop after N LLM tokens."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before many LLM calls.")
+    ] = False,
+    concurrency: Annotated[
+        int | None,
+        typer.Option("--concurrency", metavar="N", help="Most LLM calls at a time. [default: 8]"),
+    ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--include", metavar="GLOB", help="Take files that are left out by default, too."
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Leave these files out.")
+    ] = None,
+    allow_secrets: Annotated[
+        bool,
+        typer.Option("--allow-secrets", help="Let --include take files that look like secrets."),
+    ] = False,
+    max_file_size: Annotated[
+        int | None,
+        typer.Option(
+            "--max-file-size", metavar="SIZE", parser=_size, help="Such as 500k. [default: 1 MB]"
+        ),
+    ] = None,
+    embed_model: options.EmbedModel = None,
+    llm_model: options.LlmModel = None,
+    provider: options.Provider = None,
+    index_dir: options.IndexDir = None,
+    timeout: options.Timeout = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for another run on this index to end.")
+    ] = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Bring the index of a code base up to date."""
+    root = options.existing_root(path)
+    settings = load_settings(
+        root,
+        {
+            "questions_per_chunk": questions,
+            "metadata": options.flag_values(metadata),
+            "concurrency": concurrency,
+            "include": options.flag_values(include),
+            "exclude": options.flag_values(exclude),
+            "max_file_size": max_file_size,
+            "embed_model": embed_model,
+            "llm_model": llm_model,
+            "provider": provider,
+            "index_dir": index_dir,
+            "timeout_s": timeout,
+        },
+    )
+    wanted = wiring.IndexWanted(
+        use_llm=not no_llm,
+        allow_secrets=allow_secrets,
+        budget=Budget(max_calls, max_tokens),
+        rebuild=rebuild,
+        wait=wait,
+    )
+    view = _View(settings, wanted, as_json=as_json, quiet=quiet, verbose=verbose, yes=yes)
+    for warning in settings.warnings:
+        view.say(warning)
+    if check:
+        view.check(root)
+    elif dry_run:
+        view.dry_run(root)
+    else:
+        view.run(root)
+
+
+class _View:
+    """One call of the command: what was asked for, and how it is told."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        wanted: wiring.IndexWanted,
+        *,
+        as_json: bool,
+        quiet: bool,
+        verbose: bool,
+        yes: bool,
+    ) -> None:
+        self.settings = settings
+        self.wanted = wanted
+        self.as_json = as_json
+        self.quiet = quiet
+        self.verbose = verbose
+        self.yes = yes
+
+    def say(self, text: str) -> None:
+        """Tell something on stderr, unless told to be quiet."""
+        if not self.quiet:
+            note(text)
+
+    def check(self, root: Path) -> None:
+        """Exit 7 when the files differ from the index."""
+        survey = wiring.looking_indexer(self.settings, root, self.wanted, must_exist=True).survey()
+        plan = IndexPlan(survey.files, survey.removed, 0, estimate=rendering.NO_ESTIMATE)
+        if self.as_json:
+            print_json(rendering.plan_json(plan))
+        if survey.is_stale:
+            raise CheckFailed(
+                f"the index is stale: {rendering.freshness_text(survey)}",
+                hint="run `askcode index`",
+            )
+        self.say("the index is up to date")
+
+    def dry_run(self, root: Path) -> None:
+        """Print what a run would do and what it would ask of the language model."""
+        indexer = wiring.looking_indexer(self.settings, root, self.wanted, must_exist=False)
+        survey = indexer.survey()
+        plan = indexer.plan(survey)
+        for warning in survey.warnings:
+            self.say(warning)
+        if self.as_json:
+            print_json(rendering.plan_json(plan))
+        else:
+            print_lines(rendering.plan_lines(plan, self._prices(), verbose=self.verbose))
+
+    def run(self, root: Path) -> None:
+        """Index, and print what was done."""
+        with wiring.indexing(self.settings, root, self.wanted) as session:
+            for text in session.notes:
+                self.say(text)
+            survey = session.indexer.survey()
+            if session.pays and survey.changed:
+                self._announce(session.indexer.plan(survey))
+            with (
+                _interruptible(survey) as track,
+                showing_progress(
+                    total_files=len(survey.changed), spent=session.spent, is_quiet=self.quiet
+                ) as show,
+            ):
+                report = session.indexer.run(survey, on_progress=track(show))
+            session.keep(report)
+        self._tell(report, survey)
+
+    def _announce(self, plan: IndexPlan) -> None:
+        self.say(rendering.estimate_line(plan, self._prices()))
+        calls = plan.estimate.calls
+        limits = (self.wanted.budget.max_calls, self.wanted.budget.max_tokens)
+        if calls <= CONFIRM_CALLS or self.yes or any(limit is not None for limit in limits):
+            return
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError(
+                f"this run would make {calls} LLM calls",
+                hint="confirm with --yes, limit it with --max-calls, or look with --dry-run",
+            )
+        if not typer.confirm(f"Make {calls} LLM calls?", err=True):
+            raise UsageError("nothing was done", hint="index without questions: --no-llm")
+
+    def _prices(self) -> rendering.Prices:
+        return rendering.Prices(self.settings.input_price, self.settings.output_price)
+
+    def _tell(self, report: IndexReport, survey: Survey) -> None:
+        if self.as_json:
+            print_json(rendering.report_json(report))
+        for text in report.notes:
+            self.say(text)
+        if not self.quiet:
+            lines = rendering.report_lines(report, verbose=self.verbose)
+            print_lines(lines, to_stderr=self.as_json)
+        if not survey.changed and not survey.unchanged:
+            self.say(
+                f"no files to index: {len(survey.skipped)} files were found, all left out"
+                if survey.skipped
+                else "no files to index"
+            )
+        if report.stopped:
+            raise IndexIncomplete(
+                report.stopped, hint="what was done is kept; run again to continue"
+            )
+        if report.failed:
+            raise IndexIncomplete(
+                f"{len(report.failed)} files have chunks without all their metadata: "
+                f"{report.failed[0].error}",
+                hint="the next run tries them again",
+            )
+
+
+@contextmanager
+def _interruptible(survey: Survey) -> Iterator[rendering.Tracker]:
+    """Turn a signal into a message that says how much of the run was kept."""
+    stored = [0]
+
+    def track(show: rendering.OnProgress) -> rendering.OnProgress:
+        def both(step: Progress) -> None:
+            stored[0] = step.stored
+            show(step)
+
+        return both
+
+    try:
+        yield track
+    except KeyboardInterrupt as error:
+        is_terminated = isinstance(error, Terminated)
+        done = survey.unchanged + stored[0]
+        raise Interrupted(
+            f"{'terminated' if is_terminated else 'interrupted'}; "
+            f"{done} of {survey.unchanged + len(survey.changed)} files are indexed",
+            exit_code=EXIT_TERMINATED if is_terminated else EXIT_INTERRUPTED,
+            hint="run again to continue",
+        ) from error
