@@ -9,7 +9,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 # Shown in place of a URL that cannot be taken apart: it may hold a password.
-UNREADABLE_URL = "(not a URL)"
+UNREADABLE_URL = "(unreadable)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -385,7 +385,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def send(self, status: int, body: str, kind: str = "application/json", headers=()) -> None:
         data = body.encode()
-        self.send_response(status)
+        own_date = any(name == "Date" for name, _ in headers)
+        (self.send_response_only if own_date else self.send_response)(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         for name, value in headers:

@@ -62,8 +62,8 @@ def test_other_hosts_are_not_local(url):
         ("https://me:pw@example.com/v1?key=abc#x", "https://example.com/v1"),
         ("http://[::1]:8080/v1", "http://[::1]:8080/v1"),
         ("http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1"),
-        ("me:pw@example.com", "(not a URL)"),
-        ("http://pw@[broken", "(not a URL)"),
+        ("me:pw@example.com", "(unreadable)"),
+        ("http://pw@[broken", "(unreadable)"),
         ("example.com/v1", "example.com/v1"),
     ],
 )

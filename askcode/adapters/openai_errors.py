@@ -75,7 +75,7 @@ _TOLD_WAIT = re.compile(
     r"(?:(?P<s>\d+(?:\.\d+)?)\s*(?P<unit>ms|s))?",
     re.IGNORECASE,
 )
-_MASKED_KEY = re.compile(r"[\w.-]*[\w-](?:[*•…]+|\.{3,})[\w-]*")
+_MASKED_KEY = re.compile(r"[\w-]*(?:[*•…]+|\.{3,})[\w-]*")
 _WORD = re.compile(r"[\w-]{6,}")
 _MASK = "[key]"
 
@@ -310,6 +310,6 @@ def _mask(text: str, key: str) -> str:
 
 
 def _mask_echo(word: str, key: str) -> str:
-    parts = re.split(r"[*•…]+|\.{3,}", word)
-    is_echo = "*" in word or "•" in word or key.startswith(parts[0]) or key.endswith(parts[-1])
-    return _MASK if is_echo and any(parts) else word
+    start, *_, end = re.split(r"[*•…]+|\.{3,}", word)
+    is_echo = (len(start) > 1 and key.startswith(start)) or (len(end) > 1 and key.endswith(end))
+    return _MASK if is_echo else word

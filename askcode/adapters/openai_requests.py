@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -205,9 +206,11 @@ def _connect(endpoint: Endpoint, timeout_s: float) -> openai.OpenAI:
 
 
 def _check(endpoint: Endpoint) -> None:
-    parts = urlsplit(endpoint.base_url) if "[" not in endpoint.shown_url[:1] else None
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise RunError(f"{endpoint.shown_url} is not an http or https URL", hint=url_hint(endpoint))
+    if not re.match("https?://.", endpoint.shown_url):
+        raise RunError(
+            f"the base URL {endpoint.shown_url} is not an http or https URL",
+            hint="check OPENAI_BASE_URL: it looks like https://HOST/v1",
+        )
     key = endpoint.api_key
     if key and not (key.isascii() and key.isprintable() and " " not in key):
         raise RunError("the key has characters that no key has", hint="copy it anew")
