@@ -14,11 +14,13 @@ _LEADERS = re.compile(
     re.IGNORECASE,
 )
 _PROSE_LEADERS = re.compile(r"\s*(?:<!--|\.\.(?=\s)|\[//\]:)(.*)")
-_PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", ".textile")
+_PROSE = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".org", ".textile")
 _BLOCKS = (
     ("/*", "*/"), ("<!--", "-->"), ('"""', '"""'), ("'''", "'''"), ("{-", "-}"), ("(*", "*)"),
     ("=begin", "=end"), ("<%--", "--%>"),
 )  # fmt: skip
+# What holds a text of several lines: a comment in it is part of the text.
+_QUOTES = ('"""', "'''", "`")
 
 
 def opening_comments(path: str, text: str) -> str:
@@ -28,17 +30,22 @@ def opening_comments(path: str, text: str) -> str:
     comments of the markup count, since a `#` is a heading there.
     """
     leaders = _PROSE_LEADERS if path.lower().endswith(_PROSE) else _LEADERS
-    is_plain = path.lower().endswith(".txt")
     found: list[str] = []
-    closing = ""
+    closing = literal = ""
     for line in text[:MAX_CHARACTERS].split("\n")[:MAX_LINES]:
         if closing:
             found.append(line.strip().lstrip("*").strip())
             closing = "" if closing in line else closing
             continue
-        comment = _LEADERS.match(line) if is_plain else leaders.match(line)
+        if literal:
+            literal = "" if literal in line else literal
+            continue
+        comment = leaders.match(line)
         found.append(comment[1].strip() if comment else "")
-        closing = _left_open(line) if comment else ""
+        if comment:
+            closing = _left_open(line)
+        else:
+            literal = next((quote for quote in _QUOTES if line.count(quote) % 2), "")
     return "\n".join(found)
 
 

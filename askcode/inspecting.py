@@ -35,27 +35,36 @@ _CLUSTER_DATA = re.compile(r"^(?:data|stringData):\s*$", re.MULTILINE)
 
 _NOUN = (
     r"(?:file|code|module|source|class|script|header|document|page|makefile|configuration|"
-    r"interface|package|program|output|content|contents|stub|binding|bindings|parser|table)s?"
+    r"interface|package|program|output|content|stub|binding|parser|table)s?"
 )
-_AUTO = r"(?:auto[- ]?generated|automatically[- ]generated|machine[- ]generated|generated automatically)"
+_AUTO = r"(?:(?:auto|automatically|machine)[-\ ]?generated|generated\ automatically)"
+_WITH = r"(?:by|from|with|using)"
+_THIS = rf"(?:this|these|the\ following)\ (?:[\w.]+\ ){{0,3}}{_NOUN}\ (?:is|are|was|were|has\ been)"
+# in quotes it is spoken of
+_HANDS_OFF = (
+    r"(?<![\"'`])(?:do\ not|don't)\ (?:manually\ )?(?:edit|modify|change|touch)\b"
+    r"(?!\ (?:the\ )?generated)"
+)
 _TOOLS = (
-    r"(?:the protocol buffer compiler|protoc|thrift|cython|swig|antlr|bison|flex|yacc|re2c|"
-    r"gnu autoconf|autoconf|aclocal|automake|autoheader|cmake|openapi|swagger|coffeescript|peg\.?js|"
-    r"haxe|wayland-scanner|bindgen|cbindgen|grpc|lalrpop|pip-compile|uv|mockgen|mockery|stringer|"
-    r"sqlc|ent|gqlgen|graphql|counterfeiter|gperf|javacc|jooq|qt|pyuic\d?|pyside\d?|flatbuffers|flatc)"
+    r"(?:the\ protocol\ buffer\ compiler|protoc|grpc|thrift|flatbuffers|flatc|openapi|swagger|"
+    r"cython|swig|bindgen|cbindgen|haxe|coffeescript|peg\.?js|antlr|bison|flex|yacc|re2c|lalrpop|"
+    r"javacc|gperf|gnu\ autoconf|autoconf|aclocal|automake|autoheader|cmake|wayland-scanner|"
+    r"pip-compile|uv|mockgen|mockery|counterfeiter|stringer|sqlc|ent|gqlgen|jooq|pyuic\d?)"
 )
+# Each stands in a comment; the words alone ("skip generated files") mark nothing.
 _MARKERS = re.compile(
     rf"""
     ^\W*code\ generated\ .{{0,200}}?do\ not\ edit
     | ^\W*@(?:auto)?generated\b
-    | \bthis\ {_NOUN}\ (?:is|was)\ @generated\b
+    | {_THIS}\ @generated\b
     | <auto-?generated\b
-    | ^\W*(?:(?:warning|note|attention|notice)\W+)?{_AUTO}(?:\W*$|\ (?:by|from|with|using|{_NOUN})\b|\W+do\ not\b)
-    | \b(?:this|these|the\ following)\ (?:[\w.]+\ ){{0,3}}{_NOUN}\ (?:is|are|was|were|has\ been|have\ been)\ {_AUTO}
-    | \b(?:this|these|the\ following)\ (?:[\w.]+\ ){{0,3}}{_NOUN}\ (?:is|are|was|were|has\ been)\ generated\ (?:by|from|with|using)\ (?!hand)
-    | ^\W*(?:{_NOUN}\ )?(?:auto-?)?generated\ (?:\w+\ )?(?:automatically\ )?(?:by|from|with|using)\ (?:\S+\ (?:by|with)\ )?{_TOOLS}\b
-    | \bgenerated\b.{{0,120}}?\b(?:do\ not|don't|never)\ (?:manually\ )?(?:edit|modify|change|touch)\b(?!\ generated|\ the\ generated)
-    | \b(?:do\ not|don't|never)\ (?:manually\ )?(?:edit|modify|change|touch)\b(?!\ generated|\ the\ generated)\W.{{0,120}}?\bgenerated\b
+    | ^\W*(?:(?:warning|note|attention|notice)\W+)?
+      {_AUTO}(?:\W*$|\ (?:{_WITH}|{_NOUN})\b|\W+do\ not\b)
+    | \b{_THIS}\ {_AUTO}
+    | \b{_THIS}\ generated\ {_WITH}\b
+    | ^\W*(?:\S+\ )?(?:auto-?)?generated\ (?:automatically\ )?{_WITH}\ (?:\S+\ by\ )?{_TOOLS}\b
+    | \bgenerated\b.{{0,120}}?\n?.{{0,80}}?{_HANDS_OFF}
+    | {_HANDS_OFF}.{{0,120}}?\n?.{{0,80}}?\bgenerated\b
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )

@@ -35,29 +35,31 @@ _LOCK_ENDINGS = (".lock", "-lock.json", "-lock.yaml", "-lock.yml", ".lock.json",
 
 _GENERATED = re.compile(
     r"""
-    .*\.pb\.(go|gw\.go|cc|h|c|rb|dart|swift|validate\.go) | .*_pb2(_grpc)?\.pyi? | .*_pb\.(js|d\.ts|rb|ts)
-    | .*_grpc_pb\.(js|d\.ts) | .*\.pbobjc\.[hm] | .*\.(g|freezed|mocks)\.dart
-    | .*\.(g|g\.i|designer|generated|feature)\.(cs|vb) | .*\.generated\.\w+ | .*\.gen\.(go|ts|tsx|js|py|rs)
-    | .*_generated\.(go|h|rs|py|ts|cs|hpp|hh) | zz_generated.*\.go | bindata\.go | .*_string\.gen\.go
-    | moc_.*\.cpp | .*\.tab\.[ch] | lex\.yy\.c
-    | parsetab\.py | (temporary)?generatedfile_.*\.g(\.i)?\.cs | .*\.pbxproj | .*\.snap
+    .*\.pb\.(go|gw\.go|validate\.go|cc|h|c|rb|dart|swift) | .*\.pbobjc\.[hm]
+    | .*_pb2(_grpc)?\.pyi? | .*_(grpc_)?pb\.(js|ts|d\.ts|rb)
+    | .*\.(g|freezed|mocks)\.dart | .*\.(g|g\.i|designer|feature)\.(cs|vb)
+    | .*\.generated\.\w+ | .*\.gen\.(go|tsx?|js|py|rs) | .*_generated\.(go|h|rs|py|ts|cs|hpp|hh)
+    | zz_generated.*\.go | bindata\.go | (temporary)?generatedfile_.*\.cs
+    | moc_.*\.cpp | .*\.tab\.[ch] | lex\.yy\.c | parsetab\.py | .*\.pbxproj | .*\.snap
     """,
     re.VERBOSE,
 )
 _MINIFIED = re.compile(r".*[.-]min\.(js|mjs|cjs|css|html|json|svg)|.*\.(js|mjs|cjs|css|ts)\.map")
 
 _KEY_ENDINGS = (
-    ".pem", ".key", ".p12", ".pfx", ".p8", ".pkcs12", ".jks", ".keystore", ".bks", ".kdb", ".kdbx",
-    ".ppk", ".ovpn", ".agekey", ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json", ".kubeconfig",
-    ".keytab", ".dockerconfigjson", ".snk", ".htpasswd", ".netrc", ".npmrc", ".pypirc", ".gpg", ".psafe3",
+    ".pem", ".key", ".p12", ".pfx", ".p8", ".pkcs12", ".jks", ".keystore", ".bks", ".kdb",
+    ".kdbx", ".ppk", ".ovpn", ".agekey", ".tfstate", ".tfstate.backup", ".tfvars",
+    ".tfvars.json", ".kubeconfig", ".keytab", ".dockerconfigjson", ".snk", ".htpasswd",
+    ".netrc", ".npmrc", ".pypirc", ".gpg", ".psafe3",
 )  # fmt: skip
 _SECRET_NAMES = frozenset({
-    "_netrc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".git-credentials", ".gitcookies",
-    ".dockercfg", ".boto", ".s3cfg", ".vault-token", ".vault_pass", ".vault_pass.txt",
-    ".passwd-s3fs", "kubeconfig", ".terraformrc", "terraform.rc", "local.settings.json",
-    "application_default_credentials.json", ".rediscli_auth", "htpasswd", "shadow", ".secret",
-    ".secrets", "secring", ".envrc", ".rclone.conf", "rclone.conf", ".yarnrc-auth", ".gem_credentials",
-    "master.key", ".pgp", ".openai_api_key", ".token", ".authinfo", ".authinfo.gpg",
+    "_netrc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".git-credentials",
+    ".gitcookies", ".dockercfg", ".boto", ".s3cfg", ".vault-token", ".vault_pass",
+    ".vault_pass.txt", ".passwd-s3fs", "kubeconfig", ".terraformrc", "terraform.rc",
+    "local.settings.json", "application_default_credentials.json", ".rediscli_auth", "htpasswd",
+    "shadow", ".secret", ".secrets", "secring", ".envrc", ".rclone.conf", "rclone.conf",
+    ".yarnrc-auth", ".gem_credentials", "master.key", ".pgp", ".openai_api_key", ".token",
+    ".authinfo", ".authinfo.gpg",
 })  # fmt: skip
 _SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".secrets"})
 _SECRET_ENDS = (
@@ -85,9 +87,10 @@ _FORMATS = frozenset(
     {"json", "yml", "yaml", "toml", "ini", "env", "txt", "xml", "conf", "properties"}
 )
 _DATA_ENDINGS = frozenset({
-    "json", "yml", "yaml", "toml", "ini", "cfg", "conf", "config", "properties", "env", "txt", "csv", "xml",
-    "plist", "enc", "bak", "old", "orig", "local", "tsv", "dat", "db", "json5", "jsonc", "list", "asc", "age",
-    "secret", "prod", "production", "dev", "staging", "backup", "save", "swp", "edn", "hcl", "log", "sops", "pub",
+    "json", "yml", "yaml", "toml", "ini", "cfg", "conf", "config", "properties", "env", "txt",
+    "csv", "xml", "plist", "enc", "bak", "old", "orig", "local", "tsv", "dat", "db", "json5",
+    "jsonc", "list", "asc", "age", "secret", "prod", "production", "dev", "staging", "backup",
+    "save", "swp", "edn", "hcl", "log", "sops", "pub",
 })  # fmt: skip
 
 

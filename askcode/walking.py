@@ -53,8 +53,10 @@ def walk(root: Path, *, excludes_file: Path | None = None) -> Walked:
     tracked = tracked_paths(git_dir) if git_dir else frozenset()
     warnings = () if tracked is not None else (_NO_INDEX,)
     walked = _walk_from(top, prefix, ignore)
-    inside = [path[len(prefix) :] for path in tracked or () if path.startswith(prefix)]
-    return Walked(tuple(dict.fromkeys((*inside, *walked.paths))), walked.unreadable, warnings)
+    inside = {path[len(prefix) :] for path in tracked or () if path.startswith(prefix)}
+    # a submodule that is checked out is walked as a nested repository
+    others = {path for path in walked.paths if path.rstrip(b"/") not in inside}
+    return Walked(tuple(sorted(inside | others)), walked.unreadable, warnings)
 
 
 def repository_top(root: Path) -> Path | None:
