@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from askcode.answered import Answered as Answered
 from askcode.citing import ReadLines, check_citations, summarize, unknown_identifiers
 from askcode.errors import ContextTooLong, LanguageModelError
 from askcode.packing import Packed, pack
@@ -22,19 +23,6 @@ MAX_HALVINGS = 3
 # What a follow-up refers to is nearly always in the last turn or two.
 HISTORY_TOKENS = 2_000
 _STANDALONE_TOKENS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer with what it took to make it."""
-
-    answer: Answer
-    packed: Packed | None = None
-    """What the model was shown; None where it was not asked."""
-    prompt_tokens: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-    """By stage: "search", and "answer" where a model was asked."""
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,12 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from askcode.answered import Answered
 from askcode.prompting import Turn
-from askcode.records import Answer
 
 # About 2 MB with answers of usual length; a file each, so that a kill can spoil only one.
 MAX_ENTRIES = 200
 _FORMAT = 1
-_NONE: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +68,18 @@ class Entry:
     seconds: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The question as the user typed it, and the conversation it belongs to."""
-
-    question: str
-    conversation: str = ""
-    """Empty begins a new one."""
-    at: datetime | None = None
-    """None is now."""
-
-
 def make_entry(
-    answer: Answer, asked: Asked, *, prompt_tokens: int = 0, seconds: Mapping[str, float] = _NONE
+    answered: Answered, *, question: str, conversation: str = "", at: datetime | None = None
 ) -> Entry:
-    """Return what is to be kept of an answer."""
+    """Return what is to be kept of an answer to the question as it was typed.
+
+    Without a conversation it begins one; without a time it is of this moment.
+    """
+    answer = answered.answer
     return Entry(
-        asked_at=(asked.at or datetime.now(UTC)).isoformat(timespec="microseconds"),
-        conversation=asked.conversation or secrets.token_hex(8),
-        question=asked.question,
+        asked_at=(at or datetime.now(UTC)).isoformat(timespec="microseconds"),
+        conversation=conversation or secrets.token_hex(8),
+        question=question,
         standalone=answer.question.text,
         subquestions=answer.question.searches[1:],
         mode=answer.mode,
@@ -101,11 +93,11 @@ def make_entry(
             PastCitation(each.path, each.start_line, each.end_line, each.valid, each.why)
             for each in answer.citations
         ),
-        prompt_tokens=prompt_tokens,
+        prompt_tokens=answered.prompt_tokens,
         calls=answer.usage.calls,
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
-        seconds={stage: round(value, 3) for stage, value in seconds.items()},
+        seconds={stage: round(value, 3) for stage, value in answered.seconds.items()},
     )
 
 

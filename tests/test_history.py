@@ -1,7 +1,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from askcode.history import MAX_ENTRIES, Asked, History, make_entry, turns_of
+from askcode.answered import Answered
+from askcode.history import MAX_ENTRIES, History, make_entry, turns_of
 from askcode.records import (
     Answer,
     Chunk,
@@ -26,8 +27,9 @@ ANSWER = Answer(
 
 
 def entry(minute=0, *, conversation="one", question="How does it evict?"):
-    asked = Asked(question, conversation, START + timedelta(minutes=minute))
-    return make_entry(ANSWER, asked, prompt_tokens=80, seconds={"search": 0.0123456})
+    answered = Answered(ANSWER, prompt_tokens=80, seconds={"search": 0.0123456})
+    at = START + timedelta(minutes=minute)
+    return make_entry(answered, question=question, conversation=conversation, at=at)
 
 
 def test_an_entry_is_read_as_it_was_kept(tmp_path):
@@ -66,9 +68,9 @@ def test_the_last_conversation_is_followed(tmp_path):
 
 
 def test_a_question_that_follows_nothing_begins_a_conversation():
-    assert (
-        make_entry(ANSWER, Asked("a")).conversation != make_entry(ANSWER, Asked("a")).conversation
-    )
+    first, second = (make_entry(Answered(ANSWER), question="a") for _ in range(2))
+
+    assert first.conversation != second.conversation
 
 
 def test_old_entries_are_dropped(tmp_path):
@@ -106,7 +108,7 @@ def test_an_answer_without_text_is_kept(tmp_path):
     history = History(tmp_path)
     excerpts = replace(ANSWER, mode="excerpts", text=None, citations=())
 
-    history.keep(make_entry(excerpts, Asked("q", "c", START)))
+    history.keep(make_entry(Answered(excerpts), question="q", conversation="c", at=START))
 
     assert history.last(1)[0].answer is None
     assert turns_of(history.last(1))[0].answer == ""

@@ -1,14 +1,14 @@
 """What the commands print as JSON holds to the schemas that the package ships."""
 
 import json
-from datetime import UTC, datetime
 from importlib import resources
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from askcode.answered import Answered
 from askcode.cli import rendering
-from askcode.history import Asked, make_entry
+from askcode.history import make_entry
 from askcode.records import (
     Answer,
     Chunk,
@@ -78,7 +78,7 @@ def schema(name):
 
 
 def entry():
-    return make_entry(ANSWER, Asked("how?", at=datetime(2026, 1, 2, tzinfo=UTC)), seconds={"s": 1})
+    return make_entry(Answered(ANSWER, seconds={"s": 1.0}), question="how?")
 
 
 OUTPUTS = [
