@@ -43,12 +43,14 @@ from askcode.settings import BUNDLED_MODEL, INDEX_DIRECTORY, Settings
 if TYPE_CHECKING:
     from askcode.answering import Answerer
     from askcode.describing import Budget, Describer
+    from askcode.history import History
     from askcode.indexing import Indexer
     from askcode.prompting import Prompts
     from askcode.retrieving import Retriever
 
 ENDPOINT_PREFIX = "openai:"
-CACHE_NAME = "answers.sqlite"
+CACHE_NAME = "descriptions.sqlite"
+HISTORY_NAME = "history"
 INDEX_PROMPTS = ("questions", "questions_prose", "summary", "title", "keywords")
 
 
@@ -276,6 +278,13 @@ def looking_indexer(
     cache = _reading_cache(place)
     describer = _make_describer(settings, wanted, cache, Meter())
     return _make_indexer(settings, root, wanted, (embedder, store, describer))
+
+
+def make_history(settings: Settings, root: Path) -> History:
+    """Return the questions asked of the index of a root."""
+    from askcode.history import History
+
+    return History(settings.index_place(root) / HISTORY_NAME)
 
 
 def without_llm() -> IndexWanted:

@@ -5,9 +5,13 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from askcode.cli import app
 from askcode.cli.failing import run_guarded
+
+
+PROJECT = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ def run_process(*arguments, cwd, env=None, stdin=None, timeout=120):
     done = subprocess.run(
         [sys.executable, "-m", "askcode", *arguments],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": os.getcwd(), **(env or {})},
+        env={**os.environ, "PYTHONPATH": str(PROJECT), **(env or {})},
         input=stdin,
         capture_output=True,
         text=True,

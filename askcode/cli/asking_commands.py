@@ -12,10 +12,10 @@ from askcode import wiring
 from askcode.asking import clean_question
 from askcode.cli import options, rendering
 from askcode.cli.output import note, print_json, print_lines
-from askcode.cli.showing import AnswerShow
+from askcode.cli.showing import AnswerShow, tell_stale
 from askcode.errors import CheckFailed, UsageError
 from askcode.languages import language_of
-from askcode.records import Filters, Question, Retrieved
+from askcode.records import Filters, Question
 from askcode.retrieving import MODES
 from askcode.settings import Settings, load_settings
 
@@ -96,8 +96,9 @@ def ask(
         k=settings.top_k,
     )
     show = AnswerShow(
-        index,
+        root,
         answerer,
+        wiring.make_history(settings, root),
         as_json=as_json,
         quiet=quiet,
         explain=explain,
@@ -139,20 +140,13 @@ def search(
     asked = Question(text, (text,), _filters(path_glob, lang))
     found = wiring.make_retriever(index, settings).retrieve(asked, k=top_k or 10, mode=mode)
     if not quiet:
-        tell_warnings(found)
+        for warning in found.warnings:
+            note(warning)
+        tell_stale(found)
     if as_json:
         print_json(rendering.search_json(found))
     else:
         print_lines(rendering.hit_lines(found, explain=explain))
-
-
-def tell_warnings(found: Retrieved) -> None:
-    """Say on stderr what about a search is not as the user would think."""
-    for warning in found.warnings:
-        note(warning)
-    if found.stale:
-        count = rendering.counted(len(found.stale), "file")
-        note(f"{count} changed since the index was made; run `askcode index`")
 
 
 def _question_text(given: str, *, quiet: bool) -> str:
