@@ -68,7 +68,7 @@ def load_manifest(index_dir: Path) -> Manifest:
         raise _damaged(path, error) from error
     if not isinstance(data, dict):
         raise _damaged(path, "it is not an object")
-    _check_schema(data)
+    _check_schema(path, data)
     return _parse(path, data)
 
 
@@ -144,9 +144,11 @@ def _damaged(path: Path, why: object) -> IndexDamaged:
     )
 
 
-def _check_schema(data: dict[str, object]) -> None:
+def _check_schema(path: Path, data: dict[str, object]) -> None:
     version = data.get("schema_version")
-    if isinstance(version, int) and version != SCHEMA_VERSION:
+    if not isinstance(version, int):
+        raise _damaged(path, "it has no schema version")
+    if version != SCHEMA_VERSION:
         age = "newer" if version > SCHEMA_VERSION else "older"
         raise IndexMismatch(
             f"index was built by askcode {data.get('askcode_version', '?')} in a {age} form "
