@@ -9,10 +9,11 @@ import typer
 
 from askcode import __version__
 from askcode.cli import asking_commands, index_command, info_commands
-from askcode.cli.failing import DEBUG, run_guarded
+from askcode.cli.failing import DEBUG, GuardedGroup, run_guarded
 
 app = typer.Typer(
     name="askcode",
+    cls=GuardedGroup,
     help="Ask your codebase questions, and get answers whose citations hold.",
     add_completion=False,
     no_args_is_help=True,

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from askcode import wiring
 from askcode.asking import clean_question
 from askcode.cli import options, rendering
-from askcode.cli.output import note, print_json, print_lines
+from askcode.cli.linking import print_linked
+from askcode.cli.output import note, print_json
 from askcode.cli.showing import AnswerShow, tell_stale
 from askcode.errors import CheckFailed, UsageError
 from askcode.languages import language_of
@@ -146,7 +148,12 @@ def search(
     if as_json:
         print_json(rendering.search_json(found))
     else:
-        print_lines(rendering.hit_lines(found, explain=explain))
+        print_linked(
+            Console(highlight=False),
+            rendering.hit_lines(found, explain=explain),
+            root=root,
+            paths=[hit.chunk.path for hit in found.hits],
+        )
 
 
 def _question_text(given: str, *, quiet: bool) -> str:

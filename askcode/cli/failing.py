@@ -12,6 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from askcode.errors import AskcodeError
@@ -24,47 +25,42 @@ class Terminated(KeyboardInterrupt):
     """Report SIGTERM the way Python reports SIGINT, so that both end a run alike."""
 
 
+class GuardedGroup(TyperGroup):
+    """Give each error its exit code before the framework gives it one of its own."""
+
+    def invoke(self, ctx: typer.Context) -> object:
+        """Run the command; what it raises is told on stderr."""
+        try:
+            return super().invoke(ctx)
+        except AskcodeError as error:
+            tell_error(error)
+            raise typer.Exit(error.exit_code) from error
+        except Terminated as error:
+            _tell("terminated")
+            raise typer.Exit(EXIT_TERMINATED) from error
+        except (KeyboardInterrupt, typer.Abort) as error:
+            _tell("interrupted")
+            raise typer.Exit(EXIT_INTERRUPTED) from error
+        except OSError as error:
+            raise typer.Exit(_tell_os_error(error)) from error
+
+
 def run_guarded(command: Callable[[], object]) -> int:
-    """Run a command and return its exit code; errors are told on stderr."""
+    """Run the framework's entry point and return the exit code."""
     _make_streams_lenient()
     signal.signal(signal.SIGTERM, _raise_terminated)
     try:
-        code = _exit_code_of(command)
+        result = command()
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = EXIT_PIPE
+        code = result if isinstance(result, int) else 0
+    except TyperException as error:
+        _tell_usage(error)
+        code = error.exit_code
     except OSError as error:
-        if error.errno != errno.EPIPE:
-            raise
-        code = EXIT_PIPE
+        code = _tell_os_error(error)
     if code == EXIT_PIPE:
         _drop_output()
     return code
-
-
-def _exit_code_of(command: Callable[[], object]) -> int:
-    try:
-        result = command()
-    except AskcodeError as error:
-        tell_error(error)
-        return error.exit_code
-    except typer.Exit as error:
-        return error.exit_code
-    except TyperException as error:
-        _tell_usage(error)
-        return error.exit_code
-    except typer.Abort:
-        _tell("interrupted")
-        return EXIT_INTERRUPTED
-    except Terminated:
-        _tell("terminated")
-        return EXIT_TERMINATED
-    except KeyboardInterrupt:
-        _tell("interrupted")
-        return EXIT_INTERRUPTED
-    except OSError as error:
-        return _tell_os_error(error)
-    return result if isinstance(result, int) else 0
 
 
 def tell_error(error: AskcodeError) -> None:
@@ -101,8 +97,8 @@ def _tell_usage(error: TyperException) -> None:
 
 
 def _tell_os_error(error: OSError) -> int:
-    if isinstance(error, BrokenPipeError) or error.errno == errno.EPIPE:
-        raise error
+    if error.errno == errno.EPIPE:
+        return EXIT_PIPE
     if DEBUG.is_on:
         traceback.print_exception(error, file=sys.stderr)
     place = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import quote
 
 from rich.console import Console
 
 from askcode.answering import Answered, Answerer, strict_failure
 from askcode.cli import rendering
+from askcode.cli.linking import file_url, print_linked
 from askcode.cli.output import note, print_json, print_lines
 from askcode.cli.streaming import AnswerStream, RawStream, open_stream, print_markdown
 from askcode.errors import UsageError
@@ -100,9 +100,9 @@ class AnswerShow:
             lines = rendering.excerpt_lines(answer.retrieved)
         else:
             lines = ["", *rendering.citation_lines(answer.citations)]
-        print_lines([*lines, ""])
-        with_places = console.is_terminal
-        print_lines(rendering.source_lines(answer, with_places=with_places))
+        lines += ["", *rendering.source_lines(answer, with_places=console.is_terminal)]
+        paths = [hit.chunk.path for hit in answer.retrieved.hits]
+        print_linked(console, lines, root=self.root, paths=paths)
         if self.explain:
             print_lines(["", *rendering.explain_lines(answer, answered.packed)], to_stderr=True)
 
@@ -120,7 +120,7 @@ class AnswerShow:
             )
 
     def _link_for(self, place: str) -> str | None:
-        return file_link(self.root, place)
+        return place_link(self.root, place)
 
 
 def tell_stale(found: Retrieved) -> None:
@@ -130,12 +130,10 @@ def tell_stale(found: Retrieved) -> None:
         note(f"{count} changed since the index was made; run `askcode index`")
 
 
-def file_link(root: Path, place: str) -> str | None:
-    """Return the URL of a cited place, or None when there is no such file."""
-    path, _, lines = place.rpartition(":")
-    target = root / (path or place)
-    if not target.is_file():
-        return None
-    line = lines.split("-")[0]
-    return f"file://{quote(str(target))}" + (f"#L{line}" if path and line.isdigit() else "")
 
+def place_link(root: Path, place: str) -> str | None:
+    """Return the URL of a cited place such as `src/a.py:3-9`, or None without such a file."""
+    path, _, lines = place.rpartition(":")
+    if not (root / (path or place)).is_file():
+        return None
+    return file_url(root, path or place, lines.split("-")[0] if path else "")
