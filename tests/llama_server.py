@@ -16,6 +16,9 @@ from pathlib import Path
 MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 START_TIMEOUT_S = 60
 
+# A model this small sometimes does not find an end.
+MOST_REPLY_TOKENS = 160
+
 
 def model_path() -> Path:
     """Return the model's file without importing its package, which wants more than the file."""
@@ -34,21 +37,23 @@ def llama_server(*, context_tokens: int = 4096) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    alarm = threading.Timer(START_TIMEOUT_S, process.kill)
-    alarm.start()
     try:
         yield _base_url(process)
     finally:
-        alarm.cancel()
         process.kill()
         process.communicate()
 
 
 def _base_url(process: subprocess.Popen[str]) -> str:
-    for line in process.stdout:
-        if line.startswith("http://"):
-            return f"{line.strip()}/v1"
-    raise AssertionError(f"the server ended with {process.wait()}")
+    alarm = threading.Timer(START_TIMEOUT_S, process.kill)
+    alarm.start()
+    try:
+        for line in process.stdout:
+            if line.startswith("http://"):
+                return f"{line.strip()}/v1"
+        raise AssertionError(f"the server ended with {process.wait()}")
+    finally:
+        alarm.cancel()
 
 
 def main(model: str, context_tokens: str) -> None:
@@ -59,6 +64,7 @@ def main(model: str, context_tokens: str) -> None:
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_ctx = int(context_tokens)
+    params.n_predict = MOST_REPLY_TOKENS
     params.n_parallel = 1
     params.n_gpu_layers = 0
     params.cpuparams.n_threads = 2

@@ -413,6 +413,7 @@ def test_passwords_in_the_url_are_not_shown(chat):
         Fail(400, "prompt is too long: 210000 tokens > 200000 maximum"),
         Fail(400, "The input token count (1200000) exceeds the maximum number of tokens allowed"),
         Fail(413, "Request Entity Too Large"),
+        Fail(429, "Request too large for gpt-x on tokens per min (TPM): Limit 10, Requested 12"),
         Fail(500, "the request exceeds the available context size"),
         Fail(422, "inputs tokens + max_new_tokens must be <= 4096. Given: 9000 inputs tokens"),
     ],
@@ -620,6 +621,15 @@ def test_a_proxy_is_not_asked_for_this_machine(chat, monkeypatch):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with ScriptedServer() as server:
         assert chat(server).complete(PROMPT).text == GOOD
+
+
+@pytest.mark.parametrize("proxy", ["nonsense://x", "socks5://127.0.0.1:9", "http://127.0.0.1:9"])
+def test_a_proxy_that_cannot_be_used_is_told(chat, monkeypatch, proxy):
+    monkeypatch.setenv("ALL_PROXY", proxy)
+
+    failure = failure_of(chat(Endpoint("http://model.example/v1", "x", "m")))
+
+    assert isinstance(failure, RunError)
 
 
 def test_closing_ends_what_waits(passing):

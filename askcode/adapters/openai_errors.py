@@ -53,6 +53,7 @@ _CONTEXT = re.compile(
     r"|(inputs?|prompt)( tokens?)? .{0,60}(must be|exceeds?|larger|longer).{0,40}tokens",
     re.IGNORECASE,
 )
+_ABOVE_RATE = re.compile(r"request too large|tokens must be reduced", re.IGNORECASE)
 _REFUSED = re.compile(
     r"content[_ ]?(filter|management|policy)|moderation|flagged|safety|responsibleai",
     re.IGNORECASE,
@@ -133,7 +134,7 @@ def read_refusal(refusal: Refusal, endpoint: Endpoint, *, now: datetime | None =
         status = ERROR_IN_REPLY
     if status < 400:
         return Failure(Kind.RUN, says, url_hint(endpoint))
-    if status == TOO_LARGE_STATUS or (status != 429 and _is_context(error, text)):
+    if status == TOO_LARGE_STATUS or _is_context(error, text, status):
         return Failure(Kind.CONTEXT, f"the context does not fit: {says}", "ask for less at once")
     if status in TRANSIENT_STATUSES or status >= 500:
         return _passing(status, says, wait_s, refusal)
@@ -242,7 +243,9 @@ def _is_quota(error: _Error, text: str, wait_s: float | None, status: int) -> bo
     return status in (400, 402, 403, 429) and wait_s is None and bool(_QUOTA.search(text))
 
 
-def _is_context(error: _Error, text: str) -> bool:
+def _is_context(error: _Error, text: str, status: int) -> bool:
+    if status == 429:  # a single request above the limit of tokens a minute never gets through
+        return bool(_ABOVE_RATE.search(text))
     return error.code == "context_length_exceeded" or bool(_CONTEXT.search(text))
 
 

@@ -194,15 +194,28 @@ def _connect(endpoint: Endpoint, timeout_s: float) -> openai.OpenAI:
 
     _check(endpoint)
     parts = urlsplit(endpoint.base_url)
-    timeout = openai.Timeout(timeout_s, connect=min(timeout_s, CONNECT_TIMEOUT_S))
+    http_client = _http_client(endpoint, timeout_s)
     return openai.OpenAI(
         api_key=endpoint.api_key or NO_KEY,
         base_url=parts._replace(query="", fragment="").geturl(),
         default_query=dict(parse_qsl(parts.query)),
         max_retries=0,
-        # a proxy elsewhere cannot reach this machine's own loopback
-        http_client=openai.DefaultHttpxClient(timeout=timeout, trust_env=not endpoint.is_local),
+        http_client=http_client,
     )
+
+
+def _http_client(endpoint: Endpoint, timeout_s: float) -> Any:
+    import openai
+
+    timeout = openai.Timeout(timeout_s, connect=min(timeout_s, CONNECT_TIMEOUT_S))
+    try:
+        # a proxy elsewhere cannot reach this machine's own loopback
+        return openai.DefaultHttpxClient(timeout=timeout, trust_env=not endpoint.is_local)
+    except (ValueError, ImportError, OSError, _http_library().InvalidURL) as error:
+        raise RunError(
+            f"a proxy or certificate of the environment cannot be used: {type(error).__name__}",
+            hint="check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE",
+        ) from error
 
 
 def _check(endpoint: Endpoint) -> None:
