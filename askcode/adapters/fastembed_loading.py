@@ -60,16 +60,16 @@ def load_named(name: str, cache_dir: Path) -> LoadedModel:
         return _open_named(described, cache_dir, only_local=True)
     except EmbedderError as error:
         problem = error
-    if not _is_reachable(described):
-        raise _unreachable(described["model"], cache_dir, problem) from problem
-    _discard(problem, cache_dir)
+    if why := _why_unreachable(described):
+        raise _unreachable(described["model"], cache_dir, problem, why) from problem
+    _discard(problem)
     return _open_named(described, cache_dir, only_local=False)
 
 
 class _Damaged(EmbedderError):
-    """Remember which folder holds a damaged model."""
+    """Remember which entry of the cache holds a damaged model."""
 
-    folder: Path | None = None
+    entry: Path | None = None
 
 
 def thread_count() -> int:
@@ -149,43 +149,53 @@ def _open_named(described: dict[str, Any], cache_dir: Path, *, only_local: bool)
         with _faults_named(path):
             model.model.load_onnx_model()
     except EmbedderError as error:
-        damaged = _Damaged(error.message, hint=f"remove it, then run again: rm -r {path}")
-        damaged.folder = path
+        # the whole entry: a snapshot only links to files that would be taken again
+        entry = _cache_entry(path, cache_dir)
+        damaged = _Damaged(error.message, hint=f"remove it, then run again: rm -r {entry}")
+        damaged.entry = entry
         raise damaged from error
     return LoadedModel(model, folder)
 
 
-def _is_reachable(described: dict[str, Any]) -> bool:
-    """Ask the hub for the model once; fastembed would try for 40 seconds."""
+def _why_unreachable(described: dict[str, Any]) -> str:
+    """Ask the hub for the model once, for fastembed would try for 40 seconds; "" is success."""
     from huggingface_hub import constants, model_info
 
+    if constants.HF_HUB_OFFLINE:
+        return "HF_HUB_OFFLINE is set"
     source = described["sources"].get("hf")
-    if not source or constants.HF_HUB_OFFLINE:
-        return bool(not constants.HF_HUB_OFFLINE)
+    if not source:
+        return ""
     try:
         with _faults_named(Path(source)):
             model_info(source, timeout=REACH_TIMEOUT_S)
-    except AskcodeError:
-        return False
-    return True
+    except EmbedderError as error:
+        said = str(error.__cause__).partition("\nFor more information")[0]
+        return " ".join(said.split())[:200]
+    return ""
 
 
-def _unreachable(name: str, cache_dir: Path, problem: EmbedderError) -> EmbedderError:
+def _unreachable(name: str, cache_dir: Path, problem: EmbedderError, why: str) -> EmbedderError:
     if isinstance(problem, _Damaged):
         return problem
     return EmbedderError(
-        f"the embedding model {name} is not in {cache_dir} and cannot be downloaded",
+        f"the embedding model {name} is not in {cache_dir} and cannot be downloaded ({why})",
         hint=f"connect once, copy {cache_dir} from a machine that has it, "
         "give its folder as --embed-model, or leave --embed-model out to use the bundled one",
     )
 
 
-def _discard(problem: EmbedderError, cache_dir: Path) -> None:
+def _cache_entry(folder: Path, cache_dir: Path) -> Path | None:
+    """Return the part of the cache a folder belongs to, or None for one elsewhere."""
+    if cache_dir.resolve() not in folder.resolve().parents:
+        return None
+    return cache_dir / folder.resolve().relative_to(cache_dir.resolve()).parts[0]
+
+
+def _discard(problem: EmbedderError) -> None:
     """Remove a damaged model from the cache, so that it is downloaded whole."""
-    folder = problem.folder if isinstance(problem, _Damaged) else None
-    if folder and cache_dir.resolve() in folder.resolve().parents:
-        inside = folder.resolve().relative_to(cache_dir.resolve())
-        shutil.rmtree(cache_dir.resolve() / inside.parts[0], ignore_errors=True)
+    if isinstance(problem, _Damaged) and problem.entry:
+        shutil.rmtree(problem.entry, ignore_errors=True)
 
 
 @contextlib.contextmanager
