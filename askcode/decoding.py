@@ -149,7 +149,7 @@ def _is_stray(data: bytes) -> bool:
 
 def _noted(text: str, note: str) -> Decoded:
     bad = text.count(REPLACEMENT)
-    replaced = f"{bad} undecodable bytes replaced" if bad else ""
+    replaced = f"undecodable bytes replaced: {bad}" if bad else ""
     return Decoded(text, ", ".join(filter(None, (note, replaced))))
 
 
@@ -157,6 +157,6 @@ def _without_nul(decoded: Decoded) -> Decoded:
     count = decoded.text.count("\0")
     if not count:
         return decoded
-    note = f"{count} NUL replaced"
+    note = f"NUL bytes replaced: {count}"
     note = f"{decoded.note}, {note}" if decoded.note else note
     return Decoded(decoded.text.replace("\0", REPLACEMENT), note)
