@@ -164,9 +164,7 @@ class Indexer:
                         source.language,
                     )
                 )
-        plans += [
-            FilePlan(left.path, "skip", _reason(left), left.bytes) for left in skipped
-        ]
+        plans += [FilePlan(left.path, "skip", _reason(left), left.bytes) for left in skipped]
         plans.sort(key=lambda plan: plan.path)
         return plans, sorted(skipped, key=lambda left: left.path)
 
@@ -305,4 +303,3 @@ def make_rows(files: Sequence[DescribedFile], embedder: Embedder) -> dict[str, l
             )
             place += count
     return rows
-

@@ -231,8 +231,10 @@ class Settings:
 
     def index_place(self, root: Path) -> Path:
         """Return the directory that holds the index of a root."""
-        return Path(self.index_dir).expanduser().absolute() if self.index_dir else (
-            root / INDEX_DIRECTORY
+        return (
+            Path(self.index_dir).expanduser().absolute()
+            if self.index_dir
+            else (root / INDEX_DIRECTORY)
         )
 
     def models_place(self) -> Path:

@@ -5,7 +5,6 @@ import os
 import pytest
 
 
-
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch, tmp_path_factory):
     """Give each test an empty home and no settings from outside."""

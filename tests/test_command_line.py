@@ -311,7 +311,9 @@ def test_long_paths_are_not_wrapped(askcode):
 
 def test_paths_that_look_like_filters_are_stored_and_removed_exactly(askcode):
     names = ["it's.py", "' OR 1=1 --.py", 'd"q.py', "100%_.py", "back\\slash.py", "new\nline.py"]
-    write(askcode.folder, {name: f"def odd_{i}():\n    return {i}\n" for i, name in enumerate(names)})
+    write(
+        askcode.folder, {name: f"def odd_{i}():\n    return {i}\n" for i, name in enumerate(names)}
+    )
     askcode("index")
     for name in names:
         (askcode.folder / name).unlink()

@@ -14,7 +14,7 @@ LAYERS = (
     set(),  # the steps: whatever is not named elsewhere
     {"indexing", "retrieving", "answering"},
     {"adapters"},
-    {"wiring"},
+    {"wiring", "sessions"},
     {"cli", "__main__"},
 )
 STEPS = 2

@@ -142,7 +142,13 @@ def test_a_wrong_value_is_named_with_its_origin(tmp_path, user, complaint):
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("1000", 1000), ("500k", 512000), ("2MB", 2 * 1024**2), ("1 MiB", 1024**2), ("1.5g", 1610612736)],
+    [
+        ("1000", 1000),
+        ("500k", 512000),
+        ("2MB", 2 * 1024**2),
+        ("1 MiB", 1024**2),
+        ("1.5g", 1610612736),
+    ],
 )
 def test_sizes_are_parsed(text, size):
     assert parse_size(text) == size

@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -28,7 +28,7 @@ class Terminated(KeyboardInterrupt):
 class GuardedGroup(TyperGroup):
     """Give each error its exit code before the framework gives it one of its own."""
 
-    def invoke(self, ctx: typer.Context) -> object:
+    def invoke(self, ctx: Any) -> Any:  # the framework's own context, not the public one
         """Run the command; what it raises is told on stderr."""
         try:
             return super().invoke(ctx)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from askcode import wiring
+from askcode import sessions
 from askcode.cli import options, rendering
 from askcode.cli.failing import EXIT_INTERRUPTED, EXIT_TERMINATED, Terminated
 from askcode.cli.output import note, print_json, print_lines
@@ -119,7 +119,7 @@ def index(
             "timeout_s": timeout,
         },
     )
-    wanted = wiring.IndexWanted(
+    wanted = sessions.IndexWanted(
         use_llm=not no_llm,
         allow_secrets=allow_secrets,
         budget=Budget(max_calls, max_tokens),
@@ -143,7 +143,7 @@ class _View:
     def __init__(
         self,
         settings: Settings,
-        wanted: wiring.IndexWanted,
+        wanted: sessions.IndexWanted,
         *,
         as_json: bool,
         quiet: bool,
@@ -164,7 +164,9 @@ class _View:
 
     def check(self, root: Path) -> None:
         """Exit 7 when the files differ from the index."""
-        survey = wiring.looking_indexer(self.settings, root, self.wanted, must_exist=True).survey()
+        survey = sessions.looking_indexer(
+            self.settings, root, self.wanted, must_exist=True
+        ).survey()
         plan = IndexPlan(survey.files, survey.removed, 0, estimate=rendering.NO_ESTIMATE)
         if self.as_json:
             print_json(rendering.plan_json(plan))
@@ -177,7 +179,7 @@ class _View:
 
     def dry_run(self, root: Path) -> None:
         """Print what a run would do and what it would ask of the language model."""
-        indexer = wiring.looking_indexer(self.settings, root, self.wanted, must_exist=False)
+        indexer = sessions.looking_indexer(self.settings, root, self.wanted, must_exist=False)
         survey = indexer.survey()
         plan = indexer.plan(survey)
         for warning in survey.warnings:
@@ -189,7 +191,7 @@ class _View:
 
     def run(self, root: Path) -> None:
         """Index, and print what was done."""
-        with wiring.indexing(self.settings, root, self.wanted) as session:
+        with sessions.indexing(self.settings, root, self.wanted) as session:
             for text in session.notes:
                 self.say(text)
             survey = session.indexer.survey()

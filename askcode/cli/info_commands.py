@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from importlib import resources
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from askcode import wiring
+from askcode import sessions, wiring
 from askcode.cli import options, rendering
 from askcode.cli.output import note, print_json, print_lines
 from askcode.errors import UsageError
@@ -41,7 +40,9 @@ def status(
 def _status(settings: Settings, root: Path) -> rendering.Status:
     index = wiring.open_index(settings, root)
     files = index.store.files()
-    survey = wiring.looking_indexer(settings, root, wiring.without_llm(), must_exist=True).survey()
+    survey = sessions.looking_indexer(
+        settings, root, sessions.without_llm(), must_exist=True
+    ).survey()
     reasons = Counter(file.reason for file in survey.files if file.decision == "index")
     return rendering.Status(
         root=str(root),
@@ -101,7 +102,7 @@ def schema(
         print_lines(names)
     elif name in names:
         text = (folder / f"{name}.json").read_text(encoding="utf-8")
-        print(json.dumps(json.loads(text), indent=2))
+        print_lines(text.rstrip("\n").split("\n"))
     else:
         raise UsageError(f"there is no schema {name!r}", hint=f"there are {', '.join(names)}")
 

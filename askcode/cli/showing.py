@@ -130,7 +130,6 @@ def tell_stale(found: Retrieved) -> None:
         note(f"{count} changed since the index was made; run `askcode index`")
 
 
-
 def place_link(root: Path, place: str) -> str | None:
     """Return the URL of a cited place such as `src/a.py:3-9`, or None without such a file."""
     path, _, lines = place.rpartition(":")
