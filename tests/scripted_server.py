@@ -256,6 +256,8 @@ class ScriptedServer:
     count: Callable[[str], int] = count_words
     """How tokens of a text are counted for `usage`."""
     embedding_dim: int = 8
+    embedding_script: Script | None = None
+    """What meets requests for embeddings; None gives each text a vector of its own."""
     port: int = 0
     log: str | None = None
     requests: list[Request] = field(default_factory=list)
@@ -368,6 +370,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = self.owner._record(self.path, headers, json.loads(raw))
         if self.path.endswith("/embeddings"):
+            if self.owner.embedding_script:
+                return self.play(self.owner.embedding_script(request), request)
             return self.embed(request)
         return self.play(self.owner._answer(request), request)
 

@@ -84,6 +84,10 @@ class OpenAIEmbeddings:
         """
         return self._embed(texts, self._query_prefix)
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._requests.close()
+
     def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         rows = np.zeros((len(texts), self.identity.dim), np.float32)
         # servers refuse an empty text, and it would mean nothing
