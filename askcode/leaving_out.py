@@ -141,7 +141,7 @@ def _is_template(name: str) -> bool:
     `.env.example`, `example.env` and `secrets.sample.yml` do, `.env.example.local` does not.
     """
     words = re.split(r"[._-]+", name)
-    if len(words) > 2 and words[-1] in _FORMATS:
+    if len(words) > 1 and words[-1] in _FORMATS:
         words.pop()
     return words[-1] in _TEMPLATE_WORDS
 
