@@ -131,7 +131,7 @@ class Indexer:
             indexed=work.indexed,
             unchanged=survey.unchanged,
             removed=len(survey.removed),
-            skipped=tuple([*survey.skipped, *work.skipped]),
+            skipped=(*survey.skipped, *work.skipped),
             failed=tuple(work.failed),
             chunks_written=work.chunks,
             chunks_total=sum(file.chunks for file in self.store.files().values()),
@@ -141,7 +141,7 @@ class Indexer:
             seconds=time.monotonic() - started,
             stopped=str(failure or ""),
             masked_secrets=work.masked,
-            notes=tuple([*survey.warnings, *notes]),
+            notes=(*survey.warnings, *notes),
         )
 
     def _look_at(

@@ -6,20 +6,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from askcode import sessions
 from askcode.cli import options, rendering
 from askcode.cli.failing import EXIT_INTERRUPTED, EXIT_TERMINATED, Terminated
 from askcode.cli.output import note, print_json, print_lines
 from askcode.cli.progress import showing_progress
-from askcode.describing import Budget
 from askcode.errors import CheckFailed, IndexIncomplete, Interrupted, UsageError
-from askcode.indexing import Progress, Survey
 from askcode.records import IndexPlan, IndexReport
 from askcode.settings import Settings, load_settings, parse_size
+
+if TYPE_CHECKING:
+    from askcode.indexing import Progress, Survey
+    from askcode.sessions import IndexWanted
 
 # More calls than anybody wants to make by mistake; about a minute of a fast endpoint.
 CONFIRM_CALLS = 200
@@ -119,7 +120,10 @@ def index(
             "timeout_s": timeout,
         },
     )
-    wanted = sessions.IndexWanted(
+    from askcode.describing import Budget
+    from askcode.sessions import IndexWanted
+
+    wanted = IndexWanted(
         use_llm=not no_llm,
         allow_secrets=allow_secrets,
         budget=Budget(max_calls, max_tokens),
@@ -143,7 +147,7 @@ class _View:
     def __init__(
         self,
         settings: Settings,
-        wanted: sessions.IndexWanted,
+        wanted: IndexWanted,
         *,
         as_json: bool,
         quiet: bool,
@@ -164,9 +168,10 @@ class _View:
 
     def check(self, root: Path) -> None:
         """Exit 7 when the files differ from the index."""
-        survey = sessions.looking_indexer(
-            self.settings, root, self.wanted, must_exist=True
-        ).survey()
+        from askcode.sessions import looking_indexer
+
+        indexer = looking_indexer(self.settings, root, self.wanted, must_exist=True)
+        survey = indexer.survey()
         plan = IndexPlan(survey.files, survey.removed, 0, estimate=rendering.NO_ESTIMATE)
         if self.as_json:
             print_json(rendering.plan_json(plan))
@@ -179,7 +184,9 @@ class _View:
 
     def dry_run(self, root: Path) -> None:
         """Print what a run would do and what it would ask of the language model."""
-        indexer = sessions.looking_indexer(self.settings, root, self.wanted, must_exist=False)
+        from askcode.sessions import looking_indexer
+
+        indexer = looking_indexer(self.settings, root, self.wanted, must_exist=False)
         survey = indexer.survey()
         plan = indexer.plan(survey)
         for warning in survey.warnings:
@@ -191,7 +198,9 @@ class _View:
 
     def run(self, root: Path) -> None:
         """Index, and print what was done."""
-        with sessions.indexing(self.settings, root, self.wanted) as session:
+        from askcode.sessions import indexing
+
+        with indexing(self.settings, root, self.wanted) as session:
             for text in session.notes:
                 self.say(text)
             survey = session.indexer.survey()

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from askcode import sessions, wiring
+from askcode import wiring
 from askcode.cli import options, rendering
 from askcode.cli.output import note, print_json, print_lines
 from askcode.errors import UsageError
@@ -38,11 +38,12 @@ def status(
 
 
 def _status(settings: Settings, root: Path) -> rendering.Status:
+    from askcode.sessions import looking_indexer, without_llm
+
+
     index = wiring.open_index(settings, root)
     files = index.store.files()
-    survey = sessions.looking_indexer(
-        settings, root, sessions.without_llm(), must_exist=True
-    ).survey()
+    survey = looking_indexer(settings, root, without_llm(), must_exist=True).survey()
     reasons = Counter(file.reason for file in survey.files if file.decision == "index")
     return rendering.Status(
         root=str(root),

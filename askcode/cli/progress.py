@@ -7,20 +7,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from askcode.indexing import Progress as Step
 from askcode.records import Usage
 from askcode.terminal_text import escape_controls
+
+if TYPE_CHECKING:
+    from askcode.indexing import Progress as Step
 
 # Often enough that a CI job shows life, seldom enough that its log stays short.
 PLAIN_SECONDS = 10.0
 # A file that takes longer is named, so that the user can leave it out.
 SLOW_FILE_SECONDS = 30.0
 
-Report = Callable[[Step], None]
+Report = Callable[["Step"], None]
 
 
 @contextmanager
@@ -63,16 +66,17 @@ def _described(step: Step, usage: Usage) -> str:
 
 @contextmanager
 def _counter(total_files: int, spent: Callable[[], Usage]) -> Iterator[Report]:
-    latest = [Step(0, total_files, 0)]
+    latest: list[Step] = []  # the last step, once there is one
     moved = [time.monotonic()]
     done = threading.Event()
 
     def tick() -> None:
         while not done.wait(PLAIN_SECONDS):
-            print(_plain(latest[0], spent(), time.monotonic() - moved[0]), file=sys.stderr)
+            waited_s = time.monotonic() - moved[0]
+            print(_plain(latest[-1:], total_files, spent(), waited_s), file=sys.stderr)
 
     def report(step: Step) -> None:
-        latest[0] = step
+        latest[:] = [step]
         moved[0] = time.monotonic()
 
     threading.Thread(target=tick, daemon=True).start()
@@ -82,8 +86,10 @@ def _counter(total_files: int, spent: Callable[[], Usage]) -> Iterator[Report]:
         done.set()
 
 
-def _plain(step: Step, usage: Usage, waited_s: float) -> str:
-    line = f"{step.files}/{step.total_files} files, {step.chunks} chunks, {usage.calls} LLM calls"
-    if waited_s > SLOW_FILE_SECONDS and step.path:
-        line += f"; waiting {waited_s:.0f} s after {escape_controls(step.path)}"
+def _plain(latest: list[Step], total_files: int, usage: Usage, waited_s: float) -> str:
+    files = sum(step.files for step in latest)
+    chunks = sum(step.chunks for step in latest)
+    line = f"{files}/{total_files} files, {chunks} chunks, {usage.calls} LLM calls"
+    if waited_s > SLOW_FILE_SECONDS and latest:
+        line += f"; waiting {waited_s:.0f} s after {escape_controls(latest[0].path)}"
     return line
