@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from askcode.commenting import opening_comments
+from askcode.commenting import MAX_CHARACTERS, opening_comments
 
 # Tables, drawings and logs beyond this tell a reader less than they cost.
 MAX_DATA_CHARACTERS = 100_000
@@ -130,8 +130,10 @@ def _find_minified(path: str, text: str) -> Finding | None:
 
 
 def _find_generated(path: str, text: str) -> Finding | None:
-    comments = opening_comments(path, text)
-    marker = _MARKERS.search(comments) if "enerated" in comments or "ENERATED" in comments else None
+    # the word is rare, and reading comments is most of the cost of a scan
+    if "generated" not in text[:MAX_CHARACTERS].lower():
+        return None
+    marker = _MARKERS.search(opening_comments(path, text))
     return Finding("generated", _shown(marker[0])) if marker else None
 
 
