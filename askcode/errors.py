@@ -1,24 +1,24 @@
 """The errors askcode raises on purpose, each with an exit code and a hint.
 
-    AskcodeError                    1   internal, output or disk
-    ├── UsageError                  2   wrong use or configuration
-    ├── IndexUnusable               3   no index, or one that cannot be used
-    │   ├── IndexMissing            3
-    │   ├── IndexEmpty              3
-    │   ├── IndexDamaged            3
-    │   └── IndexMismatch           3   other model, schema, chunking or prompts
-    ├── ModelUnavailable            4   the LLM or the embedding model cannot be used
-    │   ├── LanguageModelError      4   and its three classes, by what to do next:
-    │   │   ├── TransientError      4   trying again later may work
-    │   │   ├── ChunkError          4   this request can never work, others may
-    │   │   │   └── ContextTooLong  4   a shorter request may work
-    │   │   └── RunError            4   no request of this run can work
-    │   └── EmbedderError           4
-    ├── IndexIncomplete             5   finished, with chunks to be tried again
-    │   └── BudgetSpent             5   stopped by --max-calls or --max-tokens
-    ├── IndexLocked                 6   another run holds the index
-    ├── CheckFailed                 7   --strict or --check said no
-    └── Interrupted             130/143 a signal stopped the run
+AskcodeError                    1   internal, output or disk
+├── UsageError                  2   wrong use or configuration
+├── IndexUnusable               3   no index, or one that cannot be used
+│   ├── IndexMissing            3
+│   ├── IndexEmpty              3
+│   ├── IndexDamaged            3
+│   └── IndexMismatch           3   other model, schema, chunking or prompts
+├── ModelUnavailable            4   the LLM or the embedding model cannot be used
+│   ├── LanguageModelError      4   and its three classes, by what to do next:
+│   │   ├── TransientError      4   trying again later may work
+│   │   ├── ChunkError          4   this request can never work, others may
+│   │   │   └── ContextTooLong  4   a shorter request may work
+│   │   └── RunError            4   no request of this run can work
+│   └── EmbedderError           4
+├── IndexIncomplete             5   finished, with chunks to be tried again
+│   └── BudgetSpent             5   stopped by --max-calls or --max-tokens
+├── IndexLocked                 6   another run holds the index
+├── CheckFailed                 7   --strict or --check said no
+└── Interrupted             130/143 a signal stopped the run
 """
 
 from __future__ import annotations

@@ -1,51 +1,190 @@
-"""Fuse ranked lists of chunks into one."""
+"""Fuse the searches for a question into one ranking, with what is known of code besides.
+
+Each part of the ranking is one pure function over the candidates; its weight stands in
+`Weights`, with what the ranking loses without it (`make bench-ablation` prints the table).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
+from askcode.placing import Part, part_of, parts_asked_about
 from askcode.records import Candidate, Hit
+from askcode.wording import AskedWords, last_names, name_share, read_words, weigh_words
 
 RRF_K = 60
 """Reciprocal rank fusion's constant, Cormack et al. 2009."""
 
+Key = tuple[str, int, int]
 
-def fuse(vector: Sequence[Candidate], text: Sequence[Candidate]) -> list[Hit]:
-    """Return the candidates of both searches, best first, by reciprocal ranks."""
-    candidates: dict[tuple[str, int, int], Candidate] = {}
-    vector_ranks = _ranks(vector, candidates)
-    text_ranks = _ranks(text, candidates)
-    hits = [
-        _hit(candidate, vector_ranks.get(key), text_ranks.get(key))
-        for key, candidate in candidates.items()
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each part of the ranking counts beside both searches' first place, which is 1."""
+
+    vector: float = 1.0
+    text: float = 1.0
+    symbol: float = 0.8
+    """A chunk defines a name that the question means as a name."""
+    defined_word: float = 0.06
+    """A chunk defines something that is called like a word of the question."""
+    file_name: float = 0.75
+    """The words of the question are in the file's name."""
+    folder: float = 0.33
+    """Or in one of its two folders, beside the file's name."""
+    coherence: float = 0.2
+    """Other chunks of the file were found too."""
+    test: float = 0.4
+    """Factor for tests: they repeat the words of what they test."""
+    auxiliary: float = 0.6
+    """Factor for examples, docs, benchmarks, vendored code and configuration."""
+    lifted: float = 0.8
+    """The factor instead, when the question is about them."""
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the two searches of one text found, best first."""
+
+    vector: Sequence[Candidate] = ()
+    text: Sequence[Candidate] = ()
+    weight: float = 1.0
+    """Beside the other texts of the same question."""
+
+
+@dataclass(slots=True)
+class _Ranked:
+    """A candidate with what it has gathered so far."""
+
+    candidate: Candidate
+    shares: dict[str, float] = field(default_factory=dict)
+    vector_rank: int | None = None
+    text_rank: int | None = None
+
+    @property
+    def score(self) -> float:
+        return sum(self.shares.values())
+
+    def add(self, name: str, share: float) -> None:
+        if share:
+            self.shares[name] = self.shares.get(name, 0.0) + share
+
+
+def fuse(question: str, found: Sequence[Found], weights: Weights = WEIGHTS) -> list[Hit]:
+    """Return all candidates, best first, each with the share of every part in its score."""
+    ranked = _by_reciprocal_rank(found, weights)
+    words = read_words(question)
+    _add_definitions(ranked, words, weights)
+    _add_names(ranked, words, weights)
+    _demote(ranked, parts_asked_about(question), weights)
+    _add_coherence(ranked, weights)
+    return sorted(map(_hit, ranked), key=lambda hit: (-hit.score, hit.chunk.location))
+
+
+def _by_reciprocal_rank(found: Sequence[Found], weights: Weights) -> list[_Ranked]:
+    ranked: dict[Key, _Ranked] = {}
+    lists = [
+        (name, candidates, factor * one.weight)
+        for one in found
+        for name, candidates, factor in (
+            ("vector", one.vector, weights.vector),
+            ("text", one.text, weights.text),
+        )
+        if candidates
     ]
-    return sorted(hits, key=lambda hit: -hit.score)
+    total = sum(factor for _, _, factor in lists) or 1.0
+    for name, candidates, factor in lists:
+        for rank, candidate in enumerate(candidates, start=1):
+            entry = ranked.setdefault(_key(candidate), _Ranked(candidate))
+            entry.add(name, factor / total * (RRF_K + 1) / (RRF_K + rank))
+            _note_rank(entry, name, rank)
+    return list(ranked.values())
 
 
-def _ranks(
-    found: Sequence[Candidate], candidates: dict[tuple[str, int, int], Candidate]
-) -> dict[tuple[str, int, int], int]:
-    ranks: dict[tuple[str, int, int], int] = {}
-    for rank, candidate in enumerate(found, start=1):
-        chunk = candidate.chunk
-        key = (chunk.path, chunk.start_line, chunk.end_line)
-        candidates.setdefault(key, candidate)
-        ranks.setdefault(key, rank)
-    return ranks
+def _note_rank(entry: _Ranked, name: str, rank: int) -> None:
+    if name == "vector":
+        entry.vector_rank = min(rank, entry.vector_rank or rank)
+    else:
+        entry.text_rank = min(rank, entry.text_rank or rank)
 
 
-def _hit(candidate: Candidate, vector_rank: int | None, text_rank: int | None) -> Hit:
+def _add_definitions(ranked: Iterable[_Ranked], words: AskedWords, weights: Weights) -> None:
+    """Favour where a name is defined; the more files define it, the less it says."""
+    wanted = words.identifiers | words.plain
+    defining: dict[str, list[_Ranked]] = defaultdict(list)
+    for entry in ranked:
+        for name in last_names(entry.candidate.chunk.definitions) & wanted:
+            defining[name].append(entry)
+    best: dict[str, dict[int, float]] = {"symbol": {}, "word": {}}
+    for name, entries in defining.items():
+        kind, weight = (
+            ("symbol", weights.symbol)
+            if name in words.identifiers
+            else ("word", weights.defined_word)
+        )
+        files = len({entry.candidate.chunk.path for entry in entries})
+        for entry in entries:
+            share = weight / math.sqrt(files)
+            best[kind][id(entry)] = max(best[kind].get(id(entry), 0.0), share)
+    for entry in ranked:
+        entry.add("symbol", sum(shares.get(id(entry), 0.0) for shares in best.values()))
+
+
+def _add_names(ranked: Sequence[_Ranked], words: AskedWords, weights: Weights) -> None:
+    """Favour files whose name has the words of the question, the rarer words the more."""
+    texts = [
+        f"{entry.candidate.chunk.path}\n{entry.candidate.chunk.text}".lower() for entry in ranked
+    ]
+    rarity = weigh_words(words.tokens, texts)
     shares = {
-        name: 1 / (RRF_K + rank)
-        for name, rank in (("vector", vector_rank), ("text", text_rank))
-        if rank is not None
+        path: name_share(rarity, path, folder=weights.folder)
+        for path in {entry.candidate.chunk.path for entry in ranked}
     }
+    for entry in ranked:
+        entry.add("name", weights.file_name * shares[entry.candidate.chunk.path])
+
+
+def _demote(ranked: Iterable[_Ranked], asked: frozenset[Part], weights: Weights) -> None:
+    """Take a part of the score from what is not the source, unless it is asked about."""
+    factors = {Part.SOURCE: 1.0, Part.TEST: weights.test, Part.AUXILIARY: weights.auxiliary}
+    factors |= {part: max(weights.lifted, factors[part]) for part in asked}
+    for entry in ranked:
+        factor = factors[part_of(entry.candidate.chunk.path)]
+        entry.add("part", (factor - 1.0) * entry.score)
+
+
+def _add_coherence(ranked: Sequence[_Ranked], weights: Weights) -> None:
+    """Favour files of which several chunks were found."""
+    sums: dict[str, float] = defaultdict(float)
+    for entry in ranked:
+        sums[entry.candidate.chunk.path] += entry.score
+    most = max(sums.values(), default=0.0)
+    if most <= 0:
+        return
+    top = max(entry.score for entry in ranked)
+    for entry in ranked:
+        entry.add("file", weights.coherence * top * sums[entry.candidate.chunk.path] / most)
+
+
+def _key(candidate: Candidate) -> Key:
+    chunk = candidate.chunk
+    return (chunk.path, chunk.start_line, chunk.end_line)
+
+
+def _hit(entry: _Ranked) -> Hit:
+    candidate = entry.candidate
     return Hit(
         chunk=candidate.chunk,
         description=candidate.description,
         file_digest=candidate.file_digest,
-        score=sum(shares.values()),
-        vector_rank=vector_rank,
-        text_rank=text_rank,
-        shares=shares,
+        score=entry.score,
+        vector_rank=entry.vector_rank,
+        text_rank=entry.text_rank,
+        shares=entry.shares,
     )

@@ -116,7 +116,7 @@ class History:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             unfinished.write_text(text + "\n", encoding="utf-8")
-            os.replace(unfinished, self.directory / f"{name}.json")  # noqa: PTH105
+            os.replace(unfinished, self.directory / f"{name}.json")
             for path in self._paths()[:-MAX_ENTRIES]:
                 path.unlink(missing_ok=True)
         except OSError:

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from askcode.errors import IndexEmpty
-from askcode.fusing import fuse
+from askcode.fusing import WEIGHTS, Found, Weights, fuse
+from askcode.globbing import path_rule
+from askcode.grading import FLOOR, knows_a_name, read_signs
+from askcode.pinpointing import Place, best_paths, read_places
 from askcode.protocols import Embedder, Store
 from askcode.reading import current_digest
 from askcode.records import Candidate, Filters, Hit, Question, Retrieved
+from askcode.spreading import spread
 from askcode.tokenizing import query_tokens
+from askcode.wording import read_words
 
 # Deep enough that a chunk which only one of the two searches ranks well is still seen.
 CANDIDATES = 200
 
+# All that subquestions count together beside the question itself.
+SUBQUESTIONS_WEIGHT = 0.5
+
+# The chunks of the files that a stack trace names, at most.
+TRACE_CANDIDATES = 1000
+
 MODES = ("hybrid", "vector", "text")
+
+NEAREST_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +40,7 @@ class Retriever:
     store: Store
     embedder: Embedder
     max_file_bytes: int
+    weights: Weights = WEIGHTS
 
     def retrieve(self, question: Question, *, k: int, mode: str = "hybrid") -> Retrieved:
         """Return the k best chunks, and which of their files changed since they were indexed.
@@ -34,35 +49,114 @@ class Retriever:
             IndexEmpty: there is nothing to search.
             EmbedderError: the embedding model cannot be used.
         """
-        hits = self._ranked(question, mode)[:k]
+        hits, _ = self._ranked(question, k=k, mode=mode)
+        return self._compared_with_disk(hits)
+
+    def retrieve_relevant(self, question: Question, *, k: int) -> Retrieved:
+        """Return the k best chunks, or the nearest files when they likely do not answer.
+
+        Raises:
+            IndexEmpty: there is nothing to search.
+            EmbedderError: the embedding model cannot be used.
+        """
+        hits, is_known = self._ranked(question, k=k, mode="hybrid")
+        if hits and not is_known and hits[0].relevance < FLOOR:
+            paths = dict.fromkeys(hit.chunk.path for hit in hits)
+            return Retrieved((), nearest=tuple(paths)[:NEAREST_FILES])
+        return self._compared_with_disk(hits)
+
+    def _ranked(self, question: Question, *, k: int, mode: str) -> tuple[list[Hit], bool]:
+        """Return the best hits, and whether the question surely names something in the index."""
+        found = [
+            replace(self._found(text, question.filters, mode), weight=weight)
+            for text, weight in _weighted(question.searches or (question.text,))
+        ]
+        hits = fuse(question.text, found, self.weights)
         if not hits and not self.store.files():
-            raise IndexEmpty("the index is empty", hint="run `askcode index`")
-        stale, deleted = self._freshness(hits)
-        return Retrieved(tuple(hits), tuple(stale), tuple(deleted))
+            raise IndexEmpty("the index is empty", hint="run: askcode index")
+        pinned = self._pinned(read_places(question.text), question.filters)
+        words = read_words(question.text)
+        chance = read_signs(words, found[0]).chance
+        chosen = _after_pinned(pinned, spread(hits, k=k, question=question.text))[:k]
+        is_known = bool(pinned) or knows_a_name(words, found[0])
+        return _with_relevance(chosen, chance), is_known
 
-    def _ranked(self, question: Question, mode: str) -> list[Hit]:
-        joined = "\n".join(question.searches)
-        vector: list[Candidate] = []
-        text: list[Candidate] = []
+    def _found(self, text: str, filters: Filters, mode: str) -> Found:
+        vector: Sequence[Candidate] = ()
+        words: Sequence[Candidate] = ()
         if mode != "text":
-            vector = self.nearest(joined, question.filters)
+            query = self.embedder.embed_queries([text])
+            vector = self.store.nearest(query, k=CANDIDATES, filters=filters)
         if mode != "vector":
-            text = self.store.matching(
-                query_tokens(joined), k=CANDIDATES, filters=question.filters
-            )
-        return fuse(vector, text)
+            words = self.store.matching(query_tokens(text), k=CANDIDATES, filters=filters)
+        return Found(vector, words)
 
-    def nearest(self, text: str, filters: Filters) -> list[Candidate]:
-        """Return the chunks most similar to a text."""
-        return self.store.nearest(
-            self.embedder.embed_queries([text]), k=CANDIDATES, filters=filters
-        )
+    def _pinned(self, places: Sequence[Place], filters: Filters) -> list[Hit]:
+        """Return the chunks that hold the lines of a stack trace, in its order."""
+        if not places:
+            return []
+        names = dict.fromkeys(f"**/{_literal_glob(place.name)}" for place in places)
+        query = self.embedder.embed_queries([" ".join(place.name for place in places)])
+        there = Filters(tuple(names), filters.languages)
+        candidates = self.store.nearest(query, k=TRACE_CANDIDATES, filters=there)
+        rule = path_rule(filters.path_globs)
+        allowed = [one for one in candidates if rule.allows(one.chunk.path)]
+        hits = [_pinned_hit(one) for place in places for one in _at(place, allowed)]
+        return list({hit.chunk.location: hit for hit in hits}.values())
 
-    def _freshness(self, hits: list[Hit]) -> tuple[list[str], list[str]]:
+    def _compared_with_disk(self, hits: Sequence[Hit]) -> Retrieved:
         indexed = {hit.chunk.path: hit.file_digest for hit in hits}
         now = {
-            path: current_digest(self.root, path, max_bytes=self.max_file_bytes)
-            for path in indexed
+            path: current_digest(self.root, path, max_bytes=self.max_file_bytes) for path in indexed
         }
-        stale = [path for path, digest in indexed.items() if now[path] != digest]
-        return stale, [path for path in stale if now[path] is None]
+        stale = tuple(path for path, digest in indexed.items() if now[path] != digest)
+        deleted = tuple(path for path in stale if now[path] is None)
+        return Retrieved(tuple(hits), stale, deleted)
+
+
+def _weighted(searches: Sequence[str]) -> list[tuple[str, float]]:
+    """Return each distinct search with its weight; the first is the question itself."""
+    first, *others = dict.fromkeys(searches)
+    return [(first, 1.0), *((text, SUBQUESTIONS_WEIGHT / len(others)) for text in others)]
+
+
+def _at(place: Place, candidates: Sequence[Candidate]) -> list[Candidate]:
+    paths = best_paths(place, {candidate.chunk.path for candidate in candidates})
+    return [
+        candidate
+        for candidate in candidates
+        if candidate.chunk.path in paths
+        and candidate.chunk.start_line <= place.line <= candidate.chunk.end_line
+    ]
+
+
+def _pinned_hit(candidate: Candidate) -> Hit:
+    # above all that the searches can give, so that scores still descend through the list
+    return Hit(
+        candidate.chunk,
+        candidate.description,
+        candidate.file_digest,
+        score=10.0,
+        shares={"trace": 10.0},
+    )
+
+
+def _after_pinned(pinned: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    places = {hit.chunk.location for hit in pinned}
+    return [*pinned, *(hit for hit in hits if hit.chunk.location not in places)]
+
+
+def _with_relevance(hits: Sequence[Hit], chance: float) -> list[Hit]:
+    top = max((hit.score for hit in hits if "trace" not in hit.shares), default=0.0)
+    return [
+        replace(hit, relevance=1.0 if "trace" in hit.shares else chance * _part(hit.score, top))
+        for hit in hits
+    ]
+
+
+def _part(score: float, top: float) -> float:
+    return max(0.0, score / top) if top > 0 else 0.0
+
+
+def _literal_glob(name: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[" else char for char in name)

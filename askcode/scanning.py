@@ -148,9 +148,7 @@ class _Judge:
         """Return whether a folder is reached through a link: for git it holds no files."""
         if folder not in self._linked:
             above = self._is_linked(folder.rpartition(b"/")[0])
-            self._linked[folder] = above or os.path.islink(  # noqa: PTH114 - names are bytes
-                os.fsencode(self._root) + b"/" + folder
-            )
+            self._linked[folder] = above or os.path.islink(os.fsencode(self._root) + b"/" + folder)
         return self._linked[folder]
 
 
