@@ -33,13 +33,17 @@ _SERVICE_ACCOUNT = re.compile(r'"private_key"\s*:\s*"-----BEGIN')
 _CLUSTER_SECRET = re.compile(r"^kind:\s*[\"']?Secret[\"']?\s*$", re.MULTILINE)
 _CLUSTER_DATA = re.compile(r"^(?:data|stringData):\s*$", re.MULTILINE)
 
+# Not in the middle of a sentence that goes over several lines.
+_START = r"(?<![\w,]\n)^\W*"
 _NOUN = (
     r"(?:file|code|module|source|class|script|header|document|page|makefile|configuration|"
-    r"interface|package|program|output|content|stub|binding|parser|table)s?"
+    r"interface|package|program|output|content|stub|binding|parser|table)"
 )
 _AUTO = r"(?:(?:auto|automatically|machine)[-\ ]?generated|generated\ automatically)"
 _WITH = r"(?:by|from|with|using)"
-_THIS = rf"(?:this|these|the\ following)\ (?:[\w.]+\ ){{0,3}}{_NOUN}\ (?:is|are|was|were|has\ been)"
+_THIS = (
+    rf"(?:this|these|the\ following)\ (?:[\w.]+\ ){{0,3}}{_NOUN}s?\ (?:is|are|was|were|has\ been)"
+)
 # in quotes it is spoken of
 _HANDS_OFF = (
     r"(?<![\"'`])(?:do\ not|don't)\ (?:manually\ )?(?:edit|modify|change|touch)\b"
@@ -55,14 +59,14 @@ _TOOLS = (
 _MARKERS = re.compile(
     rf"""
     ^\W*code\ generated\ .{{0,200}}?do\ not\ edit
-    | ^\W*@(?:auto)?generated\b
+    | {_START}@(?:auto)?generated\b
     | {_THIS}\ @generated\b
     | <auto-?generated\b
-    | ^\W*(?:(?:warning|note|attention|notice)\W+)?
+    | {_START}(?:(?:warning|note|attention|notice)\W+)?
       {_AUTO}(?:\W*$|\ (?:{_WITH}|{_NOUN})\b|\W+do\ not\b)
     | \b{_THIS}\ {_AUTO}
     | \b{_THIS}\ generated\ {_WITH}\b
-    | ^\W*(?:\S+\ )?(?:auto-?)?generated\ (?:automatically\ )?{_WITH}\ (?:\S+\ by\ )?{_TOOLS}\b
+    | {_START}(?:\S+\ )?(?:auto-?)?generated\ (?:automatically\ )?{_WITH}\ (?:\S+\ by\ )?{_TOOLS}\b
     | \bgenerated\b.{{0,120}}?\n?.{{0,80}}?{_HANDS_OFF}
     | {_HANDS_OFF}.{{0,120}}?\n?.{{0,80}}?\bgenerated\b
     """,

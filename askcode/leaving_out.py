@@ -69,11 +69,21 @@ _SECRET_ENDS = (
     ".composer/auth.json",
 )
 
-# Words that files of secrets are named with when they are no code.
+# Words that files of secrets are named with when they are no code: `app-secrets.prod.json`
+# is one, `reset_password_policy.yml` speaks of something else.
+_VARIANT = (
+    r"(?:[._-]?(?:prod|production|dev|development|staging|stage|test|testing|qa|uat|local|backup|"
+    r"old|new|copy|keys?|file|encrypted|decrypted|v?\d+))*(?:\.[^._-]+)*"
+)
 _SECRET_STEM = re.compile(
-    r"(.*[._-])?(credentials?|creds|secrets?|passwords?|passwd|apikeys?|api[_-]keys?|"
-    r"client[_-]secrets?|private[_-]?keys?|service[_-]?account([_-]?keys?)?|access[_-]?keys?)"
-    r"([._-](?!baseline).*|\d+)?"
+    rf"""
+    [._]?credentials?(?:[._-].*|\d+)?
+    | (?:client[_-]secrets?|service[_-]?account)(?:[._-].*|keys?.*|\d+)?
+    | [._]?(?:[^._-]+[._-]){{0,2}}
+      (?:credentials|creds|secrets|passwords|passwd|apikeys|(?:api|private|access)[_-]?keys){_VARIANT}
+    | [._]?(?:[^._-]+[._-])?(?:credential|secret|password|(?:api|private|access)[_-]?key){_VARIANT}
+    """,
+    re.VERBOSE,
 )
 _PRIVATE_KEY = re.compile(r"id_(rsa|dsa|ecdsa|ed25519|xmss)(_sk)?([._-].*)?|id_[^.]+")
 

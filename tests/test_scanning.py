@@ -354,7 +354,9 @@ def test_a_file_that_vanishes_after_the_listing_is_nothing(repository):
         ".ssh/known_hosts", ".git-credentials", ".docker/config.json", "terraform.tfstate",
         "terraform.tfstate.backup", "dev.tfvars", "secrets.yml", "app-secrets.prod.json",
         "secrets.toml", "client_secret_123.json", "service-account.json", "kubeconfig",
-        "passwords.txt", "api_keys.json", ".env.d/prod", "local.settings.json", ".pgpass",
+        "passwords.txt", "api_keys.json", ".env.d/prod", "my_app_secrets.yml",
+        "service-account-prod.json", "secret.txt", "db_password.txt",
+        "credentials-prod-eu.json", "local.settings.json", ".pgpass",
     ],
 )  # fmt: skip
 def test_names_of_secrets(path):
@@ -369,7 +371,11 @@ def test_names_of_secrets(path):
         "src/secrets.go", "id_generator.py", "id_map.rs", "environment.py", "env.py",
         "vite-env.d.ts", ".secrets.baseline", "keys.py", "monkey.py", "tokenizer.json",
         "password_reset.html", ".github/workflows/rotate-secrets.yml", "docs/secrets.md",
-        "client_secret.py", "certificate.crt", "secrets/manager.py", "id_rsa_test.go",
+        "client_secret.py",
+        "alter_password_policy.yml", "alter_user_reset_password.yml",
+        "create_scoped_db_credential.yml",
+        "password_policy.json", "secretary.json", "certificate.crt", "secrets/manager.py",
+        "id_rsa_test.go",
         "secret_key_base.rb", "src/credentials/store.ts",
     ],
 )  # fmt: skip
