@@ -44,7 +44,7 @@ def said_by_git(root):
     return {path: values[value] for path, value in zip(fields[0::3], fields[2::3], strict=False)}
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(files=st.dictionaries(st.sampled_from(["", "a", "a/b"]), contents(), max_size=3))
 def test_attributes_are_what_git_says(repository, files):
     for folder in ("", "a", "a/b"):

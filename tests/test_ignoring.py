@@ -71,7 +71,7 @@ def empty_repository(tmp_path_factory):
     return place
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     files=st.sets(paths(), min_size=1, max_size=12),
     ignore=st.dictionaries(
