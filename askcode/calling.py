@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
-from askcode.errors import AskcodeError
+from askcode.errors import AskcodeError, RunError
 from askcode.parsing_notes import parse_note
 from askcode.parsing_replies import parse_pairs, parse_pieces
 from askcode.planning_calls import Call, latest_key
@@ -79,7 +79,7 @@ class Callers:
             call, prompt = job
             try:
                 outcome = self._outcome(call, prompt)
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - raised again by the consumer
                 outcome = Outcome(call, error=error)
             self._outcomes.put(outcome)
 
@@ -89,6 +89,9 @@ class Callers:
         try:
             reply = self._model.complete(prompt)
         except AskcodeError as error:
+            if isinstance(error, RunError):
+                # here, since the consumer may come to this outcome only after other calls
+                self.drop_waiting()
             return Outcome(call, usage=Usage(calls=1), error=error)
         values = read_reply(call, reply, count=self._questions)
         self._keep(call, values, reply.usage)

@@ -464,7 +464,7 @@ def test_a_bug_in_a_thread_is_raised_where_the_files_are_read() -> None:
 def test_max_calls_stops_at_a_file_boundary_and_the_next_run_goes_on(concurrency: int) -> None:
     cache = MemoryCache()
     model = AnsweringModel(obedient)
-    files = [chunked(f"{n}.py", f"a{n} 1", f"b{n} 2") for n in range(4)]
+    files = [chunked(f"{n}.py", f"aa{n} 1", f"bb{n} 2") for n in range(4)]
     limited = describer(model, cache, concurrency=concurrency, budget=Budget(max_calls=5))
 
     paths, error = collected(limited.describe(files))
@@ -501,7 +501,7 @@ def test_a_limit_that_is_just_enough_is_not_reached() -> None:
 def test_max_tokens_is_never_exceeded_and_what_is_known_needs_none() -> None:
     cache = MemoryCache()
     model = AnsweringModel(obedient)
-    files = [chunked(f"{n}.py", f"a{n} 1") for n in range(20)]
+    files = [chunked(f"{n}.py", f"aa{n} 1") for n in range(20)]
     estimate = describer(model).estimate(files[:1])
     each = estimate.input_tokens + estimate.output_tokens
     # a call takes 150 tokens in fact and is expected to take more
@@ -529,14 +529,14 @@ def test_chunks_of_several_files_are_asked_about_at_once_but_no_more_than_allowe
 
     model = AnsweringModel(answer)
 
-    described([chunked(f"{n}.py", f"a{n} 1") for n in range(12)], model, concurrency=4)
+    described([chunked(f"{n}.py", f"aa{n} 1") for n in range(12)], model, concurrency=4)
 
     assert model.most_at_once == 4
 
 
 def test_cached_files_between_others_do_not_idle_the_threads() -> None:
     cache = MemoryCache()
-    known = [chunked(f"k{n}.py", f"k{n} 1") for n in range(8)]
+    known = [chunked(f"k{n}.py", f"kk{n} 1") for n in range(8)]
     described(known, AnsweringModel(obedient), cache=cache)
     all_in = threading.Barrier(4, timeout=5)
 
@@ -544,7 +544,7 @@ def test_cached_files_between_others_do_not_idle_the_threads() -> None:
         all_in.wait()
         return obedient(prompt)
 
-    new = [chunked(f"n{n}.py", f"n{n} 1") for n in range(8)]
+    new = [chunked(f"n{n}.py", f"nn{n} 1") for n in range(8)]
     mixed = [file for both in zip(known, new, strict=True) for file in both]
 
     found = described(mixed, AnsweringModel(answer), cache=cache, concurrency=4)
@@ -558,7 +558,7 @@ def test_only_some_files_are_read_ahead() -> None:
     def files() -> Iterator[ChunkedFile]:
         for n in range(1000):
             read.append(n)
-            yield chunked(f"{n}.py", f"a{n} 1")
+            yield chunked(f"{n}.py", f"aa{n} 1")
 
     source = describer(AnsweringModel(obedient), concurrency=2).describe(files())
     next(source)
@@ -593,7 +593,7 @@ def test_each_call_that_ended_is_reported_with_its_file() -> None:
 
 
 HANGING = """
-import threading
+import os, signal, threading
 from tests.test_describing import AnsweringModel, chunked, describer
 begun = threading.Event()
 def answer(prompt):
@@ -602,8 +602,7 @@ def answer(prompt):
 source = describer(AnsweringModel(answer)).describe([chunked("a.py", "one 1")])
 def interrupt():
     begun.wait()
-    import _thread
-    _thread.interrupt_main()
+    os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt, daemon=True).start()
 try:
     next(source)
@@ -651,8 +650,8 @@ def test_a_model_on_this_machine_is_asked_about_one_chunk_at_a_time() -> None:
 
 def test_calls_are_shared_up_to_a_number_and_a_size_and_never_between_code_and_prose() -> None:
     model = AnsweringModel(obedient, is_local=False)
-    small = [f"s{n} 1" for n in range(8)]
-    large = [f"l{n} {'word ' * 700}1" for n in range(3)]
+    small = [f"ss{n} 1" for n in range(8)]
+    large = [f"ll{n} {'word ' * 700}1" for n in range(3)]
     code, prose = chunked("a", "code 1").chunks[0], chunked("a", "prose 1", kind="prose").chunks[0]
     mixed = ChunkedFile(chunked("c", "code 1", "prose 1").file, (code, prose))
 
@@ -688,13 +687,13 @@ def test_a_chunk_of_a_shared_call_has_two_attempts_in_all() -> None:
 
 def test_a_model_that_does_not_follow_the_form_is_asked_alone_from_then_on() -> None:
     model = AnsweringModel(lambda prompt: about(framed(prompt)[0]), is_local=False)
-    files = [chunked(f"{n}.py", f"a{n} 1", f"b{n} 2") for n in range(20)]
+    files = [chunked(f"{n}.py", f"aa{n} 1", f"bb{n} 2") for n in range(20)]
 
     found = described(files, model, concurrency=1)
 
     shared = sum(len(framed(prompt)) > 1 for prompt in model.prompts)
     assert shared <= 4  # those under way when the second came back
-    assert questions(found["9.py"]) == [pair("a9 1"), pair("b9 2")]
+    assert questions(found["9.py"]) == [pair("aa9 1"), pair("bb9 2")]
     assert all(not file.failures for file in found.values())
 
 
