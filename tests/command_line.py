@@ -10,7 +10,6 @@ from pathlib import Path
 from askcode.cli import app
 from askcode.cli.failing import run_guarded
 
-
 PROJECT = Path(__file__).parent.parent
 
 

@@ -67,7 +67,7 @@ def main(model: str, context_tokens: str) -> None:
     params.n_predict = MOST_REPLY_TOKENS
     params.n_parallel = 1
     params.n_gpu_layers = 0
-    params.cpuparams.n_threads = 2
+    params.cpuparams.n_threads = 1  # more would wait for each other on a busy machine
     params.sampling.temp = 0.0
     params.sampling.seed = 1
     params.warmup = False

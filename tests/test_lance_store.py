@@ -4,11 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lancedb
 import numpy as np
 import pytest
 
-from askcode.adapters.lance_store import create_store, drop_other_tables, open_store
+from askcode.adapters.lance_store import LanceStore, create_store, drop_other_tables, open_store
 from askcode.errors import AskcodeError, IndexDamaged, IndexMissing, UsageError
+from askcode.records import Filters
 from tests.contracts.store_contract import ALL, EAST, StoreContract, make_row, paths, put
 
 
@@ -177,6 +179,45 @@ def test_a_hundred_runs_leave_the_directory_small(tmp_path):
     assert len(store.nearest(EAST, k=1000, filters=ALL)) == 500
 
 
+@pytest.mark.slow
+def test_a_large_table_is_searched_through_an_index(tmp_path):
+    rng = np.random.default_rng(7)
+    centres = rng.standard_normal((40, 32))
+
+    def rows(number):
+        vector = centres[rng.integers(40, size=2)] + rng.standard_normal((2, 32)) / 3
+        vector /= np.linalg.norm(vector, axis=1, keepdims=True)
+        return [make_row(f"{number % 20}/{number}.py", vector=vector.astype(np.float32))]
+
+    made = create_store(tmp_path, table="chunks", dim=32)
+    made.replace({f"{number % 20}/{number}.py": rows(number) for number in range(4000)})
+    queries = (centres[:20] + rng.standard_normal((20, 32)) / 3).astype(np.float32)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    filters = Filters(path_globs=("7/",))
+
+    def search(store):
+        return [
+            set(paths(store.nearest(query[None], k=50, filters=one)))
+            for one in (ALL, filters)
+            for query in queries
+        ]
+
+    exact = search(made)
+    table = lancedb.connect(tmp_path).open_table("chunks")
+    indexing = LanceStore(table, place=str(tmp_path), dim=32, indexed_rows=1000)
+    assert indexing.finish() == []
+
+    assert [index.columns for index in table.list_indices()] == [["search_text"], ["vectors"]]
+    found = search(open_store(tmp_path, table="chunks", dim=32))
+    assert np.mean([len(a & b) / 50 for a, b in zip(exact, found, strict=True)]) >= 0.95
+
+    put(indexing, make_row("new.py", vector=queries[:1]))
+    indexing.replace({}, removed=["7/7.py"])
+    assert indexing.finish() == []
+    assert paths(indexing.nearest(queries[:1], k=1, filters=ALL)) == ["new.py"]
+    assert len(indexing.nearest(queries[:1], k=1000, filters=filters)) == 199
+
+
 def test_other_tables_are_dropped(tmp_path):
     filled(tmp_path)
     create_store(tmp_path, table="newer", dim=4)
@@ -189,7 +230,7 @@ def test_other_tables_are_dropped(tmp_path):
 # Root may write anywhere: the process becomes nobody, once it has imported what it needs.
 UNPRIVILEGED = """
 import os, sys, pyarrow.dataset
-from askcode.adapters.lance_store import create_store, open_store
+from askcode.adapters.lance_store import LanceStore, create_store, open_store
 from askcode.errors import UsageError
 create_store(sys.argv[2], table="other", dim=4).files()
 if os.geteuid() == 0:

@@ -40,7 +40,6 @@ def status(
 def _status(settings: Settings, root: Path) -> rendering.Status:
     from askcode.sessions import looking_indexer, without_llm
 
-
     index = wiring.open_index(settings, root)
     files = index.store.files()
     survey = looking_indexer(settings, root, without_llm(), must_exist=True).survey()
