@@ -188,8 +188,8 @@ COMMENT_MARKS = {
     "hcl": (*_SLASHES, "#"),
     **dict.fromkeys(
         words(
-            "python ruby bash perl r julia elixir yaml toml make dockerfile cmake powershell nix tcl "
-            "starlark nim graphql fish gdscript puppet"
+            "python ruby bash perl r julia elixir yaml toml make dockerfile cmake powershell nix "
+            "tcl starlark nim graphql fish gdscript puppet"
         ),
         ("#",),
     ),

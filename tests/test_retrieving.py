@@ -40,7 +40,10 @@ def paths(retrieved):
     return [hit.chunk.path for hit in retrieved.hits]
 
 
-def ask(text, *more, filters=Filters()):
+NO_FILTERS = Filters()
+
+
+def ask(text, *more, filters=NO_FILTERS):
     return Question(text, (text, *more), filters)
 
 

@@ -156,7 +156,7 @@ def test_sizes_are_parsed(text, size):
 
 @pytest.mark.parametrize("text", ["", "big", "-1", "0", "1x", "1e999"])
 def test_what_is_no_size_is_refused(text):
-    with pytest.raises(ValueError, match="size|more than 0"):
+    with pytest.raises(ValueError, match=r"size|more than 0"):
         parse_size(text)
 
 
