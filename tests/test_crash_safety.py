@@ -37,7 +37,9 @@ def name_in(text):
 
 def source(number, version):
     name = f"unit_{number}_v{version}"
-    return f'def {name}():\n    """Return the {name} of the day."""\n    return {number * version}\n'
+    return (
+        f'def {name}():\n    """Return the {name} of the day."""\n    return {number * version}\n'
+    )
 
 
 def answer(request):
@@ -89,14 +91,13 @@ def test_killed_at_any_moment_the_index_is_whole_and_nothing_is_paid_twice(askco
         while kills < KILLS:
             seen = len(server.requests)
             code = kill_after(
-                askcode.folder, start_index(askcode.folder, server), chance.uniform(0, 0.9)
+                askcode.folder, start_index(askcode.folder, server), chance.uniform(0, 0.7)
             )
             asked_again += [
                 name for each in server.requests[seen:] if (name := name_in(each.user)) in stored
             ]
             found = askcode("search", "what is returned", "--json")
-            assert found.code == (0 if committed else found.code)
-            assert found.code in (0, 3)
+            assert found.code in ((0,) if committed else (0, 3))
             assert "Traceback" not in found.err
             now = stored_versions(askcode.folder)
             committed = committed or bool(now)
@@ -134,9 +135,7 @@ def test_a_killed_rebuild_leaves_the_old_index_and_no_litter(askcode, moment_s):
     askcode("index")
     before = stored_rows(askcode.folder)
 
-    code = kill_after(
-        askcode.folder, start_index(askcode.folder, None, "--rebuild"), moment_s
-    )
+    code = kill_after(askcode.folder, start_index(askcode.folder, None, "--rebuild"), moment_s)
     found = askcode("search", "unit_5_v1", "--json").json
     kept = stored_rows(askcode.folder)
     askcode("index")
@@ -169,6 +168,7 @@ def test_a_signal_while_embedding_stops_within_two_seconds(askcode, number, code
     assert "run again to continue" in error
 
 
+@pytest.mark.slow
 def test_a_second_run_ends_at_once_and_readers_go_on(askcode):
     write(askcode.folder, {f"f{i}.py": f"def first_{i}():\n    return {i}\n" for i in range(5)})
     askcode("index")
@@ -190,6 +190,7 @@ def test_a_second_run_ends_at_once_and_readers_go_on(askcode):
     assert status.json["freshness"]["new"] == 5
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_dead_run_blocks_nobody(askcode):
     write(askcode.folder, {"a.py": "def a():\n    return 1\n"})
     with ScriptedServer("hang") as server:
@@ -199,6 +200,7 @@ def test_the_lock_of_a_dead_run_blocks_nobody(askcode):
     assert askcode("index").code == 0
 
 
+@pytest.mark.slow
 def test_searches_during_a_run_see_whole_files(askcode):
     write(askcode.folder, {f"f{i}.py": source(i, 1) for i in range(40)})
     askcode("index")
