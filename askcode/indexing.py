@@ -44,6 +44,9 @@ class Survey:
     skipped: tuple[Skipped, ...]
     removed: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    considered: int = 0
+    """Files that git lists, whether they are left out or not."""
+    seconds: float = 0.0
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -99,12 +102,20 @@ class Indexer:
         Every file is read, since a time stamp can lie and a digest cannot; it costs about
         a second for 10,000 files.
         """
+        started = time.monotonic()
         listing = list_files(self.root, self.rules, index_dir=self.index_dir)
         known = self.store.files()
         plans, skipped = self._look_at(listing, known)
         present = {plan.path for plan in plans if plan.decision != "skip"}
         removed = tuple(sorted(path for path in known if path not in present))
-        return Survey(tuple(plans), tuple(skipped), removed, listing.warnings)
+        return Survey(
+            tuple(plans),
+            tuple(skipped),
+            removed,
+            listing.warnings,
+            listing.considered,
+            time.monotonic() - started,
+        )
 
     def plan(self, survey: Survey) -> IndexPlan:
         """Chunk what changed and count what its descriptions would cost; make no call."""
@@ -138,7 +149,7 @@ class Indexer:
             usage=self.spent(),
             reused=work.reused,
             embedder=self.embedder.identity,
-            seconds=time.monotonic() - started,
+            seconds=survey.seconds + time.monotonic() - started,
             stopped=str(failure or ""),
             masked_secrets=work.masked,
             notes=(*survey.warnings, *notes),

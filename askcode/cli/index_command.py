@@ -242,11 +242,8 @@ class _View:
             lines = rendering.report_lines(report, verbose=self.verbose)
             print_lines(lines, to_stderr=self.as_json)
         if not survey.changed and not survey.unchanged:
-            self.say(
-                f"no files to index: {len(survey.skipped)} files were found, all left out"
-                if survey.skipped
-                else "no files to index"
-            )
+            found = f": {survey.considered} were found, 0 are to be indexed"
+            self.say(f"no files to index{found if survey.considered else ''}")
         if report.stopped:
             raise IndexIncomplete(
                 report.stopped, hint="what was done is kept; run again to continue"
