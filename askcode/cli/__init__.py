@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, NoReturn
 
@@ -9,7 +10,13 @@ import typer
 
 from askcode import __version__
 from askcode.cli import asking_commands, index_command, info_commands
-from askcode.cli.failing import DEBUG, GuardedGroup, run_guarded
+from askcode.cli.failing import (
+    DEBUG,
+    EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    GuardedGroup,
+    run_guarded,
+)
 
 app = typer.Typer(
     name="askcode",
@@ -60,4 +67,10 @@ def askcode(
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
-    sys.exit(run_guarded(lambda: app(standalone_mode=False)))
+    code = run_guarded(lambda: app(standalone_mode=False))
+    if code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
+        # native threads and requests under way would hold the end of the process up for seconds
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
