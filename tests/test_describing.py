@@ -6,10 +6,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
+from askcode.adapters.bpe_tokens import count_llm_tokens
+from askcode.adapters.openai_chat import OpenAIChat
 from askcode.calling import Value
 from askcode.describing import Budget, ChunkedFile, DescribedFile, Describer
 from askcode.errors import (
@@ -34,6 +37,7 @@ from askcode.records import (
     Usage,
     digest_text,
 )
+from tests.scripted_server import ScriptedServer
 
 PAID = Usage(1, 100, 50)
 PROMPTS = Prompts()
@@ -780,7 +784,7 @@ def test_the_estimate_is_what_the_run_takes_and_makes_no_call() -> None:
         assert estimate.calls == len(model.prompts)
         assert estimate.input_tokens == words + 11 * len(model.prompts)
         assert estimate.reused == sum(file.reused for file in found)
-        assert estimate.output_tokens == 31 * 3 * 50 - 0 + 32 * 80 if is_local else True
+        assert estimate.output_tokens == 31 * 3 * 50 + 32 * 80
 
 
 def test_the_estimate_without_a_model_is_what_is_known() -> None:
@@ -790,3 +794,27 @@ def test_the_estimate_without_a_model_is_what_is_known() -> None:
     estimate = describer(None, cache).estimate([chunked("a.py", "known 1", "new 2")])
 
     assert estimate == Estimate(0, 0, 0, 1)
+
+
+@pytest.mark.slow
+def test_the_estimate_is_within_a_tenth_of_what_a_server_counts() -> None:
+    functions = [
+        f"def step_{n}(value, limit={n}):\n    # {'keeps the order of entries ' * (n % 4)}\n"
+        f"    return [entry * {n} for entry in value if entry < limit]\n"
+        for n in range(40)
+    ]
+    files = [chunked(f"src/part_{n}.py", *functions[n : n + 8]) for n in range(0, 40, 8)]
+    with ScriptedServer("ok") as server, closing(OpenAIChat(server.endpoint())) as model:
+        asking = Describer(model, MemoryCache(), PROMPTS, count_llm_tokens)
+
+        estimate = asking.estimate(files)
+        assert server.requests == []
+        found = list(asking.describe(files))
+
+        counted = sum(
+            count_llm_tokens(request.system) + count_llm_tokens(request.user) + 11
+            for request in server.requests
+        )
+    assert estimate.calls == len(server.requests) == 40
+    assert abs(estimate.input_tokens - counted) <= counted / 10
+    assert sum(len(pairs) for file in found for pairs in questions(file)) == 80
