@@ -17,7 +17,7 @@ MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 START_TIMEOUT_S = 60
 
 # A model this small sometimes does not find an end.
-MOST_REPLY_TOKENS = 160
+MOST_REPLY_TOKENS = 80
 
 
 def model_path() -> Path:
