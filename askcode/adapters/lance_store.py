@@ -159,8 +159,9 @@ class LanceStore:
         if "vectors" not in indexed and table.count_rows() >= self._indexed_rows:
             kind = IvfSq(distance_type="cosine", num_partitions=_partitions(table))
             table.create_index("vectors", config=kind)
-        # everything but the newest version goes; a reader of an older one opens it again
-        table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+        # Everything but the newest version goes; a reader of an older one opens it again. So
+        # do files that no version names: the lock keeps writers out, a killed one left them.
+        table.optimize(cleanup_older_than=timedelta(milliseconds=1), delete_unverified=True)
 
     def _read(self, search: Callable[[Any], Result]) -> Result:
         with faults_named(self._place):
