@@ -207,7 +207,7 @@ def test_no_reply_takes_long_to_read(text: str) -> None:
     parse_note("keywords", reply(text))
     parse_searches(reply(text), question="x", count=5)
 
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 5
 
 
 @given(st.text(), st.sampled_from(["stop", "length"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from datetime import date
@@ -117,6 +118,8 @@ class SqliteDescriptionCache:
                 if _code(error) not in _NOT_WRITABLE or not self._path.is_file():
                     raise
                 self._connection = self._open_to_read()
+            # closed with this object, at the latest at exit: the log goes back into the file
+            weakref.finalize(self, self._connection.close)
         return self._connection
 
     def _open_to_write(self) -> sqlite3.Connection:
@@ -164,6 +167,7 @@ class SqliteDescriptionCache:
             self._connection = sqlite3.connect(
                 ":memory:", isolation_level=None, check_same_thread=False
             )
+            weakref.finalize(self, self._connection.close)
             self._connection.executescript(_SCHEMA)
             self._warnings.append(f"{self._path} is damaged ({error}) and was not read")
 
