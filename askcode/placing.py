@@ -26,7 +26,9 @@ _TEST_FILE = re.compile(
     re.IGNORECASE,
 )
 # commonTest/, FooTest.java, FooSpec.kt: without the capital, "latest" would be a test
-_CAPITAL_TEST = re.compile(r"(^|/)([a-z]+Tests?/|[^/]*[a-z0-9](Tests?|Spec|Suite|TestCase)\.\w+$)")
+_CAPITAL_TEST = re.compile(
+    r"(^|/)([A-Za-z]*[a-z]Tests?/|[^/]*[a-z0-9](Tests?|Spec|Suite|TestCase)\.\w+$)"
+)
 _AUXILIARY_FOLDER = re.compile(
     r"(^|/)(_?examples?|docs?|documentation|samples?|demos?|bench(es|mark|marks|marking)?"
     r"|vendor(ed)?|third[-_]?party|node_modules|tutorials?|playground|fuzz(ing)?|\.[^/]+)/"

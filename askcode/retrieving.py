@@ -21,6 +21,9 @@ from askcode.wording import read_words
 # Deep enough that a chunk which only one of the two searches ranks well is still seen.
 CANDIDATES = 200
 
+# A small index would otherwise give every chunk a vector rank, similar to the question or not.
+MIN_PART_OF_BEST = 0.3
+
 # All that subquestions count together beside the question itself.
 SUBQUESTIONS_WEIGHT = 0.5
 
@@ -30,6 +33,8 @@ TRACE_CANDIDATES = 1000
 MODES = ("hybrid", "vector", "text")
 
 NEAREST_FILES = 5
+
+NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class Retriever:
     def _ranked(self, question: Question, *, k: int, mode: str) -> tuple[list[Hit], bool]:
         """Return the best hits, and whether the question surely names something in the index."""
         found = [
-            replace(self._found(text, question.filters, mode), weight=weight)
+            replace(self.found(text, filters=question.filters, mode=mode), weight=weight)
             for text, weight in _weighted(question.searches or (question.text,))
         ]
         hits = fuse(question.text, found, self.weights)
@@ -81,12 +86,13 @@ class Retriever:
         is_known = bool(pinned) or knows_a_name(words, found[0])
         return _with_relevance(chosen, chance), is_known
 
-    def _found(self, text: str, filters: Filters, mode: str) -> Found:
+    def found(self, text: str, *, filters: Filters = NO_FILTERS, mode: str = "hybrid") -> Found:
+        """Return what the searches of a mode find for one text."""
         vector: Sequence[Candidate] = ()
         words: Sequence[Candidate] = ()
         if mode != "text":
             query = self.embedder.embed_queries([text])
-            vector = self.store.nearest(query, k=CANDIDATES, filters=filters)
+            vector = _similar(self.store.nearest(query, k=CANDIDATES, filters=filters))
         if mode != "vector":
             words = self.store.matching(query_tokens(text), k=CANDIDATES, filters=filters)
         return Found(vector, words)
@@ -112,6 +118,12 @@ class Retriever:
         stale = tuple(path for path, digest in indexed.items() if now[path] != digest)
         deleted = tuple(path for path in stale if now[path] is None)
         return Retrieved(tuple(hits), stale, deleted)
+
+
+def _similar(candidates: Sequence[Candidate]) -> list[Candidate]:
+    best = candidates[0].score if candidates else 0.0
+    least = MIN_PART_OF_BEST * best if best > 0 else best
+    return [candidate for candidate in candidates if candidate.score >= least]
 
 
 def _weighted(searches: Sequence[str]) -> list[tuple[str, float]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from askcode.records import Hit
 
@@ -19,15 +18,18 @@ SAME_LINES = 0.9
 
 # Copies are looked for this many times deeper than asked; below, they do no harm.
 DEPTH = 3
+MARGIN = 100
 
 
 def spread(hits: Sequence[Hit], *, k: int, question: str) -> list[Hit]:
     """Return k hits, best first, spread over files unless the question names the file."""
+    asked = question.lower()
     seen: Counter[str] = Counter()
     standing = []
-    for hit in hits:
+    # what stands lower rises only when very much above it decays or is a copy
+    for hit in hits[: DEPTH * k + MARGIN]:
         path = hit.chunk.path
-        standing.append(hit if _is_named(path, question) else _decayed(hit, seen[path]))
+        standing.append(hit if _is_named(path, asked) else _decayed(hit, seen[path]))
         seen[path] += 1
     standing.sort(key=lambda hit: -hit.score)
     return list(_distinct(standing, k))
@@ -42,8 +44,8 @@ def _decayed(hit: Hit, before: int) -> Hit:
 
 
 def _is_named(path: str, question: str) -> bool:
-    name = PurePosixPath(path).name
-    return "." in name and name.lower() in question.lower()
+    name = path.rpartition("/")[2]
+    return "." in name and name.lower() in question
 
 
 def _distinct(hits: Sequence[Hit], k: int) -> Iterable[Hit]:

@@ -92,7 +92,8 @@ def test_a_stack_trace_stays_within_the_filters(retriever):
 
     found = retriever.retrieve(ask("at web/app.js:2 session", filters=only), k=4)
 
-    assert set(paths(found)) == {"src/retry.py", "src/session.py"}
+    assert found.hits
+    assert set(paths(found)) <= {"src/retry.py", "src/session.py"}
 
 
 def test_changed_and_deleted_files_are_told(retriever, root):
