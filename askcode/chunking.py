@@ -16,7 +16,7 @@ CHUNKING_VERSION = 1
 """Raised whenever the same file would be cut another way."""
 
 PROSE = frozenset({"markdown", "rst", "asciidoc", "org"})
-_TEXT = frozenset({"text", "csv", None})
+_TEXT = frozenset({"text", "csv", "notebook", None})
 
 
 class Chunker:
@@ -39,23 +39,27 @@ class Chunker:
                 return self._notebook(file, cells)
         lines = file.text.split("\n")
         parts = _parts_of(file.language, lines)
-        return [
-            _chunk(file.path, file.language, lines, run, parts) for run in self._runs(lines, parts)
-        ]
+        runs = split(lines, self._weights(lines), parts, limit=self.max_tokens)
+        return [_chunk(file.path, file.language, lines, run, parts) for run in runs]
 
-    def _runs(self, lines: Sequence[str], parts: Sequence[Part]) -> list[Run]:
+    def _weights(self, lines: Sequence[str]) -> list[int]:
+        """Return each line's tokens, counted in one call; the sum over lines is near enough."""
         filled = [place for place, line in enumerate(lines) if line.strip()]
         weights = [0] * len(lines)
         counts = self.count_tokens([lines[place] for place in filled]) if filled else []
         for place, count in zip(filled, counts, strict=True):
             weights[place] = count
-        return split(lines, weights, parts, limit=self.max_tokens)
+        return weights
 
     def _notebook(self, file: SourceFile, cells: Sequence[Cell]) -> list[Chunk]:
+        weights = self._weights([line for cell in cells for line in cell.lines])
         chunks: list[Chunk] = []
         for cell in cells:
+            own, weights = weights[: len(cell.lines)], weights[len(cell.lines) :]
             parts = _parts_of(cell.language, cell.lines)
-            for run in self._runs(cell.lines, parts):
+            # A cell that fits is one step of its author's: it stays whole.
+            cut_along = parts if sum(own) > self.max_tokens else ()
+            for run in split(cell.lines, own, cut_along, limit=self.max_tokens):
                 chunk = _chunk(file.path, cell.language, cell.lines, run, parts)
                 chunks.append(cell.placed(chunk))
         return chunks

@@ -79,11 +79,9 @@ def _language(notebook: dict[str, object]) -> str | None:
         held = metadata.get(holder)
         name = held.get(key) if isinstance(held, dict) else None
         if isinstance(name, str) and name:
-            name = name.lower()
-            name = _ALIASES.get(name, name)
-            known = name if name in LANGUAGES else name.rstrip("0123456789.-")
-            if known in LANGUAGES:
-                return known
+            for known in (name.lower(), name.lower().rstrip("0123456789.-")):
+                if _ALIASES.get(known, known) in LANGUAGES:
+                    return _ALIASES.get(known, known)
     return "python" if "kernelspec" not in metadata and "language_info" not in metadata else None
 
 

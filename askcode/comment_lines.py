@@ -34,6 +34,21 @@ def comments_above(lines: Sequence[str], line: int, *, floor: int, language: str
     return line
 
 
+def without_trailing_comments(lines: Sequence[str], head: int, end: int, *, language: str) -> int:
+    """Return the last line of a definition, less the comments after it that grammars give to it.
+
+    Comments in its last block stay: they stand further to the right than its head.
+    """
+    marks = COMMENT_MARKS.get(language, ())
+    while end > head:
+        line = lines[end - 1]
+        is_outside = line.strip().startswith(marks) and _indent(line) <= _indent(lines[head - 1])
+        if line.strip() and not is_outside:
+            break
+        end -= 1
+    return end
+
+
 def _opening_line(lines: Sequence[str], line: int, *, floor: int, opening: str) -> int | None:
     """Return the line at or above a line where the comment begins, if nothing stands before it."""
     while line > floor:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from askcode.comment_lines import comments_above
+from askcode.comment_lines import comments_above, without_trailing_comments
 from askcode.definition_nodes import (
     ATTRIBUTES,
     CLAUSES,
@@ -16,6 +16,7 @@ from askcode.definition_nodes import (
     DEFINITIONS,
     DETACHED,
     LEAVES,
+    REACHING,
     SEPARATORS,
     WRAPPERS,
     transparent,
@@ -23,13 +24,16 @@ from askcode.definition_nodes import (
 from askcode.grammars import parse
 from askcode.line_patterns import PATTERNS, parts_by_pattern
 from askcode.naming import name_of
-from askcode.parts import Part, cut_before, join_clauses, settle
+from askcode.parts import Part, cut_before, join_clauses, reach, settle
 from askcode.signatures import head_row, signature_of
 
 # Deeper nodes are left to their lines: nothing that a reader calls a definition is there.
 MAX_DEPTH = 64
-# After an error the rest of a file is parsed again from a later line, at most so often.
-_MAX_RECOVERIES = 12
+# After an error a file is parsed again from later lines, of which so many at a time are tried:
+# in all so many lines, and so many times the file's own.
+_TRIED_LINES = 200
+_MAX_REPARSED_LINES = 2000
+_MAX_REPARSED_SHARE = 2
 # A line that may begin a definition at the left margin.
 _FRESH_START = re.compile(r"[A-Za-z_@#\[$]")
 _DEFINER = re.compile(
@@ -37,6 +41,12 @@ _DEFINER = re.compile(
     r"fn|fun|function|interface|struct|enum|trait|impl|type|module|namespace|template|defmodule|"
     r"package|void|@\w)\b"
 )
+
+_CPLUSPLUS = re.compile(
+    r"\s*(?:class\s+[\w:]+\s*[:{\w]|class\s+\w+;|namespace\b|template\s*<|(?:public|private|protected)\s*:|"
+    r"using\s+\w|virtual\s|#\s*include\s*<(?:c?[a-z_]+|Q\w+)>\s*$)"
+)
+_OBJECTIVE = re.compile(r"@(?:interface|protocol|implementation|class)\b|#import\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,43 +70,75 @@ def definitions_of(language: str | None, lines: Sequence[str]) -> list[Part]:
         return parts_by_pattern(language, lines)
     if language is None or language not in DEFINITIONS:
         return []
+    grammar = _grammar(language, lines)
+    parser = _Parser(grammar, lines)
     found: list[Part] = []
     start = 1
-    for _ in range(_MAX_RECOVERIES):
-        root = _root(language, lines[start - 1 :])
-        if root is None:
-            break
-        parts = _Walk(language, lines, start - 1).run(root)
-        restart = _restart(language, root, lines, start - 1)
+    while (root := parser.parse(start, len(lines))) is not None:
+        parts = _Walk(grammar, lines, start - 1).run(root)
+        restart = _restart(parser, root, start - 1)
         if restart is None:
-            found += parts
-            break
+            return found + parts
         found += cut_before(parts, restart)
         start = restart
     return found
 
 
-def _root(language: str, lines: Sequence[str]) -> Node | None:
-    tree = parse(language, "\n".join(lines).encode("utf-8", "replace"))
-    return tree.root_node if tree is not None else None
+def _grammar(language: str, lines: Sequence[str]) -> str:
+    """Return the grammar to read a file with: C's headers may be of three languages."""
+    if language == "c":
+        for line in lines:
+            if _OBJECTIVE.match(line):
+                return "objc"
+            if _CPLUSPLUS.match(line):
+                return "cpp"
+    return language
 
 
-def _restart(language: str, root: Node, lines: Sequence[str], offset: int) -> int | None:
+class _Parser:
+    """Parse a file from any of its lines, so often that it stays in proportion to its size."""
+
+    def __init__(self, language: str, lines: Sequence[str]) -> None:
+        self.language = language
+        self.lines = lines
+        self.budget = _MAX_REPARSED_LINES + _MAX_REPARSED_SHARE * len(lines)
+
+    def parse(self, start: int, end: int) -> Node | None:
+        """Return the root of lines start to end; None when there is no grammar."""
+        text = "\n".join(self.lines[start - 1 : end])
+        tree = parse(self.language, text.encode("utf-8", "replace"))
+        return tree.root_node if tree is not None else None
+
+    def may_begin(self, line: int) -> bool | None:
+        """Return whether a whole definition begins at a line; None when too much was tried."""
+        end = min(line + _TRIED_LINES, len(self.lines))
+        self.budget -= end - line + 1
+        if self.budget < 0:
+            return None
+        root = self.parse(line, end)
+        for node in root.named_children if root is not None and root.type != "ERROR" else ():
+            if node.type in ATTRIBUTES and node.type not in DEFINITIONS[self.language]:
+                continue
+            known = node.type in DEFINITIONS[self.language] or node.type in WRAPPERS
+            return known and not node.has_error
+        return False
+
+
+def _restart(parser: _Parser, root: Node, offset: int) -> int | None:
     """Return a line inside a broken stretch from where the file parses again, if there is one."""
     if not root.has_error:
         return None
-    tries = _MAX_RECOVERIES
     for node in [root] if root.type == "ERROR" else root.named_children:
-        if not node.has_error or node.start_point[0] == node.end_point[0]:
+        if not node.has_error:
             continue
         for line in range(node.start_point[0] + offset + 2, _last_line(node) + offset + 1):
-            if not _may_begin(lines, line):
-                continue
-            if tries == 0:
-                return None
-            tries -= 1
-            if _parses_from(language, lines[line - 1 :]):
-                return line
+            if _may_begin(parser.lines, line):
+                begins = parser.may_begin(line)
+                if begins is None:
+                    return None
+                if begins:
+                    parser.budget -= len(parser.lines) - line
+                    return line
     return None
 
 
@@ -104,20 +146,6 @@ def _may_begin(lines: Sequence[str], line: int) -> bool:
     text = lines[line - 1]
     is_fresh = _FRESH_START.match(text) is not None and not lines[line - 2].strip()
     return is_fresh or _DEFINER.match(text) is not None
-
-
-def _parses_from(language: str, lines: Sequence[str]) -> bool:
-    root = _root(language, lines)
-    if root is None:
-        return False
-    if root.type == "ERROR":
-        return False
-    for node in root.named_children:
-        if node.type in ATTRIBUTES and node.type not in DEFINITIONS[language]:
-            continue
-        known = node.type in DEFINITIONS[language] or node.type in transparent(language)
-        return known and node.type != "ERROR" and not node.has_error
-    return False
 
 
 def _last_line(node: Node) -> int:
@@ -146,6 +174,8 @@ class _Walk:
         while stack:
             stack += reversed(self._look_into(stack.pop()))
         settle(top, self.order)
+        if self.language in REACHING:
+            reach(top.parts, top.end_line)
         if self.language in CLAUSES:
             join_clauses(top.parts)
         return top.parts
@@ -199,11 +229,12 @@ class _Walk:
         self, owner: Part, node: Node, name: str, *, span: tuple[int, int], floor: int
     ) -> Part:
         begin = comments_above(self.lines, span[0], floor=floor, language=self.language)
+        head = head_row(node) + 1 + self.offset
         made = Part(
             f"{owner.name}{self.separator}{name}" if owner.name else name,
             begin,
-            span[1],
-            head_row(node) + 1 + self.offset,
+            without_trailing_comments(self.lines, head, span[1], language=self.language),
+            head,
             owner.level + 1,
             signature_of(node),
         )

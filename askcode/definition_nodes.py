@@ -31,7 +31,8 @@ _DEFINITIONS = {
     "dockerfile": "from_instruction",
     "elisp": "function_definition macro_definition special_form list",
     "elixir": "call",
-    "elm": "value_declaration type_declaration type_alias_declaration port_annotation",
+    "elm": "type_annotation value_declaration type_declaration type_alias_declaration "
+    "port_annotation",
     "erlang": "function_clause fun_decl record_decl type_alias function",
     "fixed_form_fortran": "program module submodule subroutine function derived_type_definition",
     "fortran": "program module submodule subroutine function derived_type_definition",
@@ -46,7 +47,7 @@ _DEFINITIONS = {
     "compact_constructor_declaration",
     "javascript": "function_declaration generator_function_declaration class_declaration "
     "method_definition variable_declarator function_signature pair assignment_expression "
-    "field_definition public_field_definition",
+    "field_definition public_field_definition call_expression",
     "json": "pair",
     "julia": "module_definition function_definition short_function_definition struct_definition "
     "macro_definition abstract_definition primitive_definition assignment",
@@ -70,7 +71,7 @@ _DEFINITIONS = {
     "python": "function_definition class_definition type_alias_statement",
     "ql": "classlessPredicate dataclass module memberPredicate",
     "r": "left_assignment equals_assignment binary_operator",
-    "ruby": "method singleton_method class module",
+    "ruby": "method singleton_method class module call",
     "rust": "function_item function_signature_item struct_item enum_item union_item trait_item "
     "impl_item mod_item macro_definition type_item const_item static_item",
     "scala": "class_definition object_definition trait_definition enum_definition "
@@ -156,7 +157,7 @@ def transparent(language: str) -> frozenset[str]:
 ATTRIBUTES = words(
     "attribute_item inner_attribute_item decorator attribute attribute_list attribute_declaration "
     "annotation marker_annotation modifiers multiline_comment comment line_comment block_comment "
-    "documentation_comment haddock type_annotation unary_operator spec string_literal "
+    "documentation_comment haddock unary_operator spec string_literal "
     "attributes attribute_group"
 )
 # Those that belong to what follows even when blank lines stand between.
@@ -164,6 +165,9 @@ DETACHED = words("attribute_item decorator attribute_list annotation modifiers")
 
 # Definitions inside which the same node types mean something else.
 LEAVES = words("signature type_definition type_alias adt data_type newtype bind")
+
+# Definitions that reach to the next one, in languages whose grammars end them with the line.
+REACHING = frozenset({"dockerfile"})
 
 # What stands between the names of nested definitions, where it is not a dot.
 SEPARATORS = {"css": " ", "scss": " "}

@@ -178,7 +178,9 @@ LANGUAGES = frozenset(_SUFFIXES)
 """Every name that `language_of` gives."""
 
 # Suffixes that say what a file is for, not what it holds: `config.yaml.example`.
-_WRAPPERS = frozenset("example sample template tmpl tpl in dist default orig bak")
+_WRAPPERS = frozenset(
+    {"example", "sample", "template", "tmpl", "tpl", "in", "dist", "default", "orig", "bak"}
+)
 
 _MODELINE = re.compile(r"-\*-\s*(?:.*mode:\s*)?([\w+#-]+)\s*(?:;.*)?-\*-")
 _MODES = {"c++": "cpp", "python": "python", "ruby": "ruby", "perl": "perl", "sh": "bash"}

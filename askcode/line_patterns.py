@@ -132,7 +132,7 @@ def _indent(line: str) -> int:
 
 def _part(owner: Part, found: re.Match[str], number: int) -> Part:
     name = found["name"].split()[-1].replace(":", ".").strip('"`[]')
-    head = " ".join(found.string.split()).rstrip("{; ")
+    head = " ".join(found.string.split()).rstrip("({; ")
     return Part(
         f"{owner.name}.{name}" if owner.name else name,
         number,

@@ -19,7 +19,8 @@ _FUNCTION_VALUES = words(
 )
 _IDENTIFIERS = words(
     "identifier simple_identifier type_identifier field_identifier name word constant variable "
-    "property_identifier symbol atom bareword module_name value_name type_constructor tag "
+    "property_identifier symbol atom bareword module_name module_type_name value_name "
+    "type_constructor tag "
     "lower_case_identifier upper_case_identifier object_reference package package_name "
     "type_name keyframes_name argument message_name namespace_identifier "
     "class_name constructor_name"
@@ -28,6 +29,9 @@ _ELIXIR_DEFINERS = words(
     "def defp defmodule defmacro defmacrop defprotocol defimpl defguard defguardp defdelegate "
     "defn defnp test describe"
 )
+# Broken code makes definitions of these.
+_KEYWORDS = words("if else for while switch catch return do try case with")
+_SPECS = words("describe it test context suite specify feature scenario shared_examples")
 _LISP_DEFINER = re.compile(r"\(\s*(?:cl-|g)?(?:def[\w-]*|define[\w-]*)\s+\(?\s*([^\s()]+)")
 _STRUCTS = words("struct_specifier union_specifier enum_specifier class_specifier")
 _BLANKS = re.compile(r"\s+")
@@ -39,7 +43,8 @@ Namer = Callable[[Node], str]
 def name_of(language: str, node: Node) -> str:
     """Return the name a definition node gives, or an empty string when it defines nothing."""
     namer = _NAMERS.get((language, node.type)) or _NAMERS.get(("", node.type)) or _plain_name
-    return clean(namer(node))
+    name = clean(namer(node))
+    return "" if name in _KEYWORDS else name
 
 
 def clean(name: str) -> str:
@@ -88,7 +93,8 @@ def _declared_name(node: Node) -> str:
 
 
 def _without_type_arguments(name: str) -> str:
-    return name if "operator" in name else _TYPE_ARGUMENTS.sub("", name)
+    owner, keyword, operator = name.partition("operator")
+    return _TYPE_ARGUMENTS.sub("", owner) + keyword + operator
 
 
 def _prototype_name(node: Node) -> str:
@@ -151,6 +157,16 @@ def _js_assigned_name(node: Node) -> str:
     return ""
 
 
+def _spec_name(node: Node) -> str:
+    """Take what a test says of itself: `it("sends JSON", () => ...)`, `describe Parser do`."""
+    callee = text_of(_field(node, "function", "method"))[:40].split(".")[0]
+    arguments = _field(node, "arguments")
+    if callee not in _SPECS or arguments is None or node.start_point[0] == node.end_point[0]:
+        return ""
+    first = arguments.named_children[0] if arguments.named_children else None
+    return text_of(first).strip("'\"`:") if first is not None else ""
+
+
 def _elixir_name(node: Node) -> str:
     kind = text_of(_field(node, "target"))
     arguments = next((child for child in node.named_children if child.type == "arguments"), None)
@@ -166,7 +182,7 @@ def _elixir_name(node: Node) -> str:
 
 def _lisp_name(node: Node) -> str:
     found = _LISP_DEFINER.match(text_of(node)[:200])
-    return found[1].strip("'") if found else ""
+    return found[1].lstrip("':#") if found else ""
 
 
 def _hcl_name(node: Node) -> str:
@@ -289,6 +305,7 @@ _NAMERS: dict[tuple[str, str], Namer] = {
         for kind, namer in (
             ("variable_declarator", _js_variable_name),
             ("pair", _js_pair_name),
+            ("call_expression", _spec_name),
             ("assignment_expression", _js_assigned_name),
             ("field_definition", _js_field_name),
             ("public_field_definition", _js_field_name),
@@ -360,5 +377,6 @@ _NAMERS: dict[tuple[str, str], Namer] = {
     },
     ("elm", "value_declaration"): _elm_name,
     ("perl", "package_statement"): _package_name,
+    ("ruby", "call"): _spec_name,
     ("kotlin", "companion_object"): _companion_name,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -57,14 +57,22 @@ def settle(top: Part, order: Mapping[int, int]) -> None:
                 first.end_line = second.start_line - 1
 
 
+def reach(parts: Sequence[Part], last_line: int) -> None:
+    """Let each part go on until the next begins."""
+    for first, second in pairwise(parts):
+        first.end_line = second.start_line - 1
+    for part in parts[-1:]:
+        part.end_line = last_line
+
+
 def join_clauses(parts: list[Part]) -> None:
     """Make neighbours of the same name one part each: equations, overloads, clauses."""
     for siblings in [parts, *(part.parts for part in walk(parts))]:
         joined: list[Part] = []
         for part in siblings:
-            if joined and joined[-1].name == part.name:
-                joined[-1].end_line = max(joined[-1].end_line, part.end_line)
-                joined[-1].parts += part.parts
+            last = joined[-1] if joined else None
+            if last is not None and last.name == part.name and not (last.parts or part.parts):
+                last.end_line = max(last.end_line, part.end_line)
             else:
                 joined.append(part)
         siblings[:] = joined

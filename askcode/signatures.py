@@ -14,7 +14,7 @@ _MAX_BYTES = 1200
 _BLANKS = re.compile(r"\s+")
 _COMMENT_LINES = re.compile(r"\n\s*(?:#|//|--|/\*).*")
 # What opens a body, or ends a statement.
-_OPENERS = re.compile(r"\s*(?:=>|[{:=;]|\bdo|\bwhere|->)+$")
+_OPENERS = re.compile(r"(?:\s*(?:=>|[({:=;]|\bdo\b|\bwhere\b|->))+$")
 _ATTRIBUTES = words(
     "attribute_list attributes decorator annotation marker_annotation attribute_item"
 )
@@ -40,15 +40,24 @@ def signature_of(node: Node) -> str | None:
     if node.type in _DATA:
         return None
     start = _head(node).start_byte - node.start_byte
-    data = (node.text or b"")[start : start + _MAX_BYTES]
+    data = _keyword_before(node) + (node.text or b"")[start : start + _MAX_BYTES]
     body = _body_of(node)
     if body is not None and body.start_byte > node.start_byte + start:
-        data = data[: body.start_byte - node.start_byte - start]
+        data = data[: len(_keyword_before(node)) + body.start_byte - node.start_byte - start]
     else:
         data = data.lstrip().split(b"\n", 1)[0]
     head = _COMMENT_LINES.sub("", data.decode("utf-8", "replace"))
     head = _OPENERS.sub("", _BLANKS.sub(" ", head).strip())
     return (head if len(head) <= _MAX_CHARS else head[: _MAX_CHARS - 3] + "...") or None
+
+
+def _keyword_before(node: Node) -> bytes:
+    """Return the `const` that a declaration in JavaScript has outside of its own node."""
+    if node.type != "variable_declarator" or node.parent is None:
+        return b""
+    return (node.parent.text or b"")[: max(node.start_byte - node.parent.start_byte, 0)][
+        :_MAX_BYTES
+    ]
 
 
 def _head(node: Node) -> Node:

@@ -14,12 +14,16 @@ from itertools import accumulate
 
 from askcode.parts import Part
 
-# A part of this share of the limit gets a run of its own: to be found by what it does alone.
+# What has this share of the limit gets a run of its own: to be found by what it does alone.
 _OWN_SHARE = 1 / 3
 # A head of a class of at most this share goes with a first member that has a run of its own.
 _HEAD_SHARE = 1 / 4
 # Lines that say nothing without what comes before.
-_CLOSERS = re.compile(r"[\W_]*(?:end\w*|fi|done|esac|endif)?[\W_]*$", re.IGNORECASE)
+_CLOSERS = re.compile(
+    r"\W*(?:end\w*(?:\s+\w+){0,2}|fi|done|esac)?\W*$|\s*[)\]};]+\s*(?://|/\*|#|--).*$|"
+    r"#\s*endif\b.*$",
+    re.IGNORECASE,
+)
 _CONTINUATIONS = re.compile(
     r"\s*(?:[)\]}]|end\b|else|elif|elsif|except|catch|finally|rescue|ensure|when\b|then\b|fi\b|"
     r"done\b|\.\w|&&|\|\||[?:]\s|in\b)"
@@ -44,6 +48,9 @@ class _Unit:
     start: int
     end: int
     is_part: bool
+    """Whether it is a definition or a section, and nothing else."""
+    is_single: bool = True
+    """Whether it is no merger."""
     is_closed: bool = False
     """Whether nothing may be added: a run of a larger part's inside, for one."""
 
@@ -95,6 +102,8 @@ class _Splitter:
             first, last = max(part.start_line, at), min(part.end_line, end)
             if last < first:
                 continue
+            if not is_top and at == start and self._is_head_of(start, first, last):
+                first = start
             units += self._between(at, first - 1)
             inside = self.cut(first, last, part.parts, is_top=False)
             for unit in inside:
@@ -104,6 +113,11 @@ class _Splitter:
         if at == start and not is_top:
             return self._between(start, end)
         return self._merged([*units, *self._between(at, end)], is_top=is_top)
+
+    def _is_head_of(self, start: int, first: int, last: int) -> bool:
+        """Return whether the lines before a part too large for one run go with its own head."""
+        is_small = self.weight(start, first - 1) <= self.limit * _HEAD_SHARE
+        return is_small and self.weight(first, last) > self.limit
 
     def _between(self, start: int, end: int) -> list[_Unit]:
         """Return lines that belong to no part as units that fit."""
@@ -120,7 +134,8 @@ class _Splitter:
             if merged and self._belongs(merged, unit, is_top=is_top):
                 last = merged[-1]
                 is_part = last.is_part and self._only_closes(unit)
-                merged[-1] = _Unit(last.start, unit.end, is_part, last.is_closed)
+                is_single = last.is_single and self._only_closes(unit)
+                merged[-1] = _Unit(last.start, unit.end, is_part, is_single, last.is_closed)
             else:
                 merged.append(unit)
         return merged
@@ -144,7 +159,7 @@ class _Splitter:
         return not unit.is_part and all(is_closer(line) for line in lines)
 
     def _stands_alone(self, unit: _Unit) -> bool:
-        return unit.is_part and self.weight(unit.start, unit.end) >= self.limit * _OWN_SHARE
+        return unit.is_single and self.weight(unit.start, unit.end) >= self.limit * _OWN_SHARE
 
     def _flat(self, start: int, end: int) -> list[_Unit]:
         """Return lines without parts as units of about equal size, cut where it hurts least."""
