@@ -25,7 +25,7 @@ tests: $(VENV)/.installed-dev
 	$(BIN)/pytest
 
 golden: $(VENV)/.installed-dev
-	ASKCODE_REWRITE_GOLDEN=1 $(BIN)/pytest tests/test_prompting.py
+	GOLDEN=write $(BIN)/pytest tests/test_prompting.py
 
 # Questions and trees: BENCH_QUERIES and BENCH_TREES, or the public originals through git.
 bench: $(VENV)/.installed-dev

@@ -66,8 +66,10 @@ class Answerer:
             ModelUnavailable: a model cannot be used, or its answer is empty or cut off.
         """
         started = time.monotonic()
-        question, usage = self._widened(question)
+        question, usage, remark = self._widened(question)
         retrieved = self.retrieve(question)
+        if remark:
+            retrieved = replace(retrieved, warnings=(remark, *retrieved.warnings))
         seconds = {"search": time.monotonic() - started}
         mode = self._mode(retrieved)
         answer = Answer(mode, question, None, sources_of(retrieved), (), retrieved, usage)
@@ -98,11 +100,13 @@ class Answerer:
         # a reply of several lines is an answer or a refusal, not the one line asked for
         return Rewritten(lines[0] if len(lines) == 1 else text, reply.usage)
 
-    def _widened(self, question: Question) -> tuple[Question, Usage]:
+    def _widened(self, question: Question) -> tuple[Question, Usage, str]:
+        """Return the question with its searches, what they took, and a remark or nothing."""
         if self.model is None or self.widen is None:
-            return question, Usage()
+            return question, Usage(), ""
         widened = self.widen(question.text)
-        return replace(question, searches=tuple(widened.searches)), widened.usage
+        asked = replace(question, searches=tuple(widened.searches))
+        return asked, widened.usage, widened.warning
 
     def _mode(self, retrieved: Retrieved) -> str:
         if all(hit.chunk.path in retrieved.deleted for hit in retrieved.hits):

@@ -135,7 +135,8 @@ class Indexer:
         started = time.monotonic()
         work = _Run(self, survey, on_progress)
         failure = work.go()
-        if failure and not work.indexed:
+        if isinstance(failure, LanguageModelError) and not self.spent().calls:
+            # no call worked at all: the run is a failed one, whatever needed no call
             raise failure
         notes = self.store.finish() if work.indexed or survey.removed else []
         return IndexReport(

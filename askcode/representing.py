@@ -61,5 +61,7 @@ def _pieces(chunk: Chunk) -> list[str]:
 def _spoken(description: Description) -> list[str]:
     """Return what was said about the chunk in words."""
     answered = [f"{item.question}\n{item.answer}" for item in description.questions]
-    notes = (note.text for note in description.notes if note.kind not in _NOT_SEARCHED)
+    notes = (
+        note.text for note in description.notes if note.text and note.kind not in _NOT_SEARCHED
+    )
     return [*answered, *notes]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from askcode.errors import IndexDamaged, IndexMismatch, IndexMissing
 from askcode.indexing import Indexer
 from askcode.locking import index_lock
 from askcode.manifest import (
+    MANIFEST_NAME,
     Manifest,
     check_chunking,
     check_embedder,
@@ -119,19 +120,23 @@ def indexing(settings: Settings, root: Path, wanted: IndexWanted) -> Iterator[In
     prepare_directory(place)
     with index_lock(place, wait=wanted.wait):
         target = _target(settings, place, wanted, embedder, prompts)
-        cache = SqliteDescriptionCache(place / CACHE_NAME)
-        meter = Meter()
-        describer = _make_describer(settings, wanted, cache, meter)
-        notes = (*target.notes, *(_no_model_note(settings, wanted) if is_new else ()))
-        yield IndexSession(
-            _make_indexer(
-                settings, root, wanted, (embedder, target.store, describer), spent=meter.read
-            ),
-            meter.read,
-            pays=wanted.use_llm and settings.endpoint("questions") is not None,
-            notes=notes,
-            keep=target.keep,
-        )
+        with closing(SqliteDescriptionCache(place / CACHE_NAME)) as cache:
+            meter = Meter()
+            describer = _make_describer(settings, wanted, cache, meter)
+            notes = (
+                *target.notes,
+                *cache.warnings,
+                *(_no_model_note(settings, wanted) if is_new else ()),
+            )
+            yield IndexSession(
+                _make_indexer(
+                    settings, root, wanted, (embedder, target.store, describer), spent=meter.read
+                ),
+                meter.read,
+                pays=wanted.use_llm and settings.endpoint("questions") is not None,
+                notes=notes,
+                keep=target.keep,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +151,21 @@ class _Target:
 def _target(
     settings: Settings, place: Path, wanted: IndexWanted, embedder: Embedder, prompts: Prompts
 ) -> _Target:
+    from askcode.adapters.lance_store import create_store, drop_other_tables, open_store
+
     old, notes = _usable_manifest(settings, place, wanted, embedder, prompts)
     if old is not None and not wanted.rebuild:
         try:
-            return _Target(open_table(place, old), _keep_nothing)
+            opened = open_store(place, table=old.table, dim=old.embedder.dim)
+            # a table whose files are cut opens well: only reading tells
+            opened.verify()
         except IndexDamaged as error:
             notes = (f"{error.message}; it is made anew",)
             old = None
-    from askcode.adapters.lance_store import create_store, drop_other_tables
-
+        else:
+            # a rebuild that was killed left its half table behind
+            drop_other_tables(place, keep=old.table)
+            return _Target(opened, _keep_nothing)
     manifest = _new_manifest(settings, embedder, prompts)
     store = create_store(place, table=manifest.table, dim=manifest.embedder.dim)
 
@@ -163,7 +174,7 @@ def _target(
             save_manifest(place, manifest)
             drop_other_tables(place, keep=manifest.table)
 
-    if old is None:
+    if old is None and not (wanted.rebuild and (place / MANIFEST_NAME).exists()):
         # nothing can be lost: what is stored so far may be searched at once
         save_manifest(place, manifest)
     return _Target(store, keep, notes)

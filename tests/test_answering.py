@@ -18,6 +18,7 @@ from askcode.records import (
     Retrieved,
     Usage,
 )
+from askcode.widening import Widened
 
 
 @dataclass
@@ -190,12 +191,6 @@ def test_a_masked_key_of_several_lines_moves_no_line():
     answerer(model, mask=lambda text: text.replace(key, "<masked>")).answer(QUESTION)
 
     assert "6| <masked>\n7| \n8| \n9| src/b.py 9" in model.prompts[0].user
-
-
-@dataclass
-class Widened:
-    searches: tuple
-    usage: Usage
 
 
 def test_the_widened_searches_are_run_and_the_question_is_asked():

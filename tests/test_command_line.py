@@ -205,7 +205,7 @@ def test_rebuild_replaces_the_table_and_keeps_one(askcode):
         (["search", "x"], 3, "there is no index"),
         (["status"], 3, "there is no index"),
         (["index", "--check"], 3, "there is no index"),
-        (["index", "/nonexistent"], 2, "does not exist"),
+        (["index", "no-such-folder"], 2, "does not exist"),
         (["ask", "   "], 2, "the question is empty"),
         (["search", "x", "--mode", "magic"], 2, "there is no mode"),
         (["--nosuch"], 2, "No such option"),
