@@ -49,6 +49,8 @@ def run_guarded(command: Callable[[], object]) -> int:
     """Run the framework's entry point and return the exit code."""
     _make_streams_lenient()
     signal.signal(signal.SIGTERM, _raise_terminated)
+    # a script's shell starts its background jobs deaf to SIGINT, also to one meant for them
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         result = command()
         sys.stdout.flush()
