@@ -12,25 +12,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from askcode.fusing import Found
-from askcode.records import Candidate
-from askcode.wording import AskedWords, weigh_words
+from askcode.records import Hit
+from askcode.tokenizing import code_tokens
+from askcode.wording import AskedWords, fold
 
-# Below this chance nothing is shown: 3 % of the benchmark's questions fall under it.
-FLOOR = 0.15
+# Below this chance nothing is shown.
+FLOOR = 0.17
 
 # Logistic regression over questions asked of their own and of other repositories
-# (`python -m tests.eval.bench --grading` prints the table and fits anew).
-BIAS = -6.5
-SIMILARITY = 10.4
+# (`python -m tests.eval.bench --grading` prints what the floor refuses, and fits anew).
+BIAS = -10.25
+SIMILARITY = 11.2
 """Mean cosine of the ten nearest chunks."""
-TOGETHER = 2.1
-"""Share of the question's words, by rarity, that the three best text hits have each."""
-UNKNOWN = -5.3
-"""Share of the question's words that no candidate has."""
-LENGTH = 0.96
+LENGTH = 1.96
 """Logarithm of the number of words: long questions are similar to less."""
-AGREEMENT = 0.09
-"""Chunks among the best twenty of both searches."""
+UNKNOWN_NAMES = -3.2
+"""Share of the names in the question that the best text hits lack."""
+TOGETHER = 6.1
+"""Share of the question's words that one of the best hits has, in the mean."""
+
+# A name that the index has is rare enough to lift its chunks among so many text hits.
+NAME_DEPTH = 20
+BEST_HITS = 5
+# Shorter names are in every text.
+MIN_NAME = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,56 +43,53 @@ class Signs:
     """What the searches say about whether the question belongs to the code base."""
 
     similarity: float
-    together: float
-    unknown: float
     length: float
-    agreement: float
+    unknown_names: float
+    together: float
 
     @property
     def chance(self) -> float:
         """Return the chance in [0, 1] that the index answers the question."""
-        sum_ = (
+        total = (
             BIAS
             + SIMILARITY * self.similarity
-            + TOGETHER * self.together
-            + UNKNOWN * self.unknown
             + LENGTH * self.length
-            + AGREEMENT * self.agreement
+            + UNKNOWN_NAMES * self.unknown_names
+            + TOGETHER * self.together
         )
-        return 1 / (1 + math.exp(-sum_))
+        return 1 / (1 + math.exp(-total))
 
 
-def read_signs(words: AskedWords, found: Found) -> Signs:
-    """Return the signs in what the searches for the user's own words found."""
-    texts = [_text(candidate) for candidate in (*found.text, *found.vector)]
-    rarity = weigh_words(words.tokens, texts)
-    total = sum(rarity.values()) or 1.0
-    best = [_text(candidate) for candidate in found.text[:3]]
-    shares = [sum(rarity[token] for token in rarity if token in text) for text in best]
-    unknown = sum(not any(token in text for text in texts) for token in words.tokens)
-    nearest = [candidate.score for candidate in found.vector[:10]]
+def read_signs(words: AskedWords, found: Found, hits: Sequence[Hit]) -> Signs:
+    """Return the signs in what the user's own words found, and in the hits made of it."""
+    names = _names(words)
+    count = max(1, len(words.tokens))
+    best = [set(code_tokens(f"{hit.chunk.path}\n{hit.chunk.text}")) for hit in hits[:BEST_HITS]]
     return Signs(
-        similarity=_mean(nearest),
-        together=_mean(shares) / total,
-        unknown=unknown / max(1, len(words.tokens)),
-        length=math.log(max(1, len(words.tokens))),
-        agreement=len(_keys(found.vector[:20]) & _keys(found.text[:20])),
+        similarity=_mean([candidate.score for candidate in found.vector[:10]]),
+        length=math.log(count),
+        unknown_names=1 - len(_known(names, found)) / len(names) if names else 0.0,
+        together=_mean([sum(token in text for token in words.tokens) / count for text in best]),
     )
 
 
 def knows_a_name(words: AskedWords, found: Found) -> bool:
     """Return whether a name that the question means as a name occurs in what was found."""
-    names = [name for name in words.identifiers if len(name) > 2]
-    texts = (_text(candidate).replace("_", "").replace("-", "") for candidate in found.text)
-    return bool(names) and any(name in text for text in texts for name in names)
+    return bool(_known(_names(words), found))
 
 
-def _text(candidate: Candidate) -> str:
-    return f"{candidate.chunk.path}\n{candidate.chunk.text}".lower()
+def _names(words: AskedWords) -> set[str]:
+    return {name for name in words.identifiers if len(name) >= MIN_NAME}
 
 
-def _keys(candidates: Sequence[Candidate]) -> set[str]:
-    return {candidate.chunk.location for candidate in candidates}
+def _known(names: set[str], found: Found) -> set[str]:
+    if not names:
+        return set()
+    texts = [
+        fold(f"{candidate.chunk.path}\n{candidate.chunk.text}")
+        for candidate in found.text[:NAME_DEPTH]
+    ]
+    return {name for name in names if any(name in text for text in texts)}
 
 
 def _mean(values: Sequence[float]) -> float:

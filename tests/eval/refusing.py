@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 
+from askcode.fusing import fuse
 from askcode.grading import FLOOR, Signs, knows_a_name, read_signs
 from askcode.retrieving import Retriever
 from askcode.wording import read_words
@@ -43,7 +44,7 @@ def ask_all(bench: BenchSet, retrievers: Mapping[str, Retriever]) -> list[Asked]
                     repo,
                     repo == question.repo,
                     knows_a_name(words, found),
-                    read_signs(words, found),
+                    read_signs(words, found, fuse(question.text, [found])),
                 )
             )
     return asked
