@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PYTEST_ARGS ?=
 QUESTION ?= How are the citations of an answer checked?
 
-.PHONY: demo test check lint types tests golden bench bench-ablation bench-scale bench-speed clean
+.PHONY: demo test check lint types tests golden bench bench-grading bench-ablation bench-scale bench-speed clean
 
 demo: $(VENV)/.installed
 	$(BIN)/askcode index --no-llm .
@@ -22,7 +23,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/pytest
+	$(BIN)/pytest $(PYTEST_ARGS)
 
 golden: $(VENV)/.installed-dev
 	GOLDEN=write $(BIN)/pytest tests/test_prompting.py
@@ -30,6 +31,9 @@ golden: $(VENV)/.installed-dev
 # Questions and trees: BENCH_QUERIES and BENCH_TREES, or the public originals through git.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.eval.bench
+
+bench-grading: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.eval.bench --grading
 
 bench-ablation: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.eval.bench --ablation
