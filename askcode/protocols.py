@@ -48,6 +48,18 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Judge texts by reading each together with the query."""
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return how well each text answers the query, in [0, 1], higher is better.
+
+        Raises:
+            EmbedderError: the model cannot be loaded.
+        """
+        ...
+
+
 class LanguageModel(Protocol):
     """Complete prompts; safe to call from several threads."""
 

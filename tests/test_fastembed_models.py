@@ -277,7 +277,7 @@ def test_a_damaged_model_in_the_cache_is_named_with_its_repair(tmp_path):
 
     told = run_named(tmp_path, HF_HUB_OFFLINE="1")
 
-    assert told.startswith(f"4 the embedding model in {folder} cannot be used: ")
+    assert told.startswith(f"4 the model in {folder} cannot be used: ")
     assert told.endswith(f"| remove it, then run again: rm -r {folder.parent.parent}")
 
 
@@ -325,5 +325,5 @@ def test_a_model_damaged_at_its_source_is_named(tmp_path, hub):
 
     told = run_named(tmp_path / "cache", **environment)
 
-    assert told.startswith(f"4 the embedding model in {tmp_path / 'cache'}")
+    assert told.startswith(f"4 the model in {tmp_path / 'cache'}")
     assert fetched.count("model.onnx") <= 2

@@ -2,6 +2,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import lancedb
@@ -239,24 +240,32 @@ store = open_store(sys.argv[1], table="chunks", dim=4)
 """
 
 
-def test_a_read_only_index_is_searched(tmp_path):
-    filled(tmp_path / "index")
+@pytest.fixture
+def open_folder():
+    """A folder that other users reach, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
-    printed = run_read_only(tmp_path, "store.verify(); print(len(store.files()))")
+
+def test_a_read_only_index_is_searched(open_folder):
+    filled(open_folder / "index")
+
+    printed = run_read_only(open_folder, "store.verify(); print(len(store.files()))")
 
     assert printed == "4\n"
 
 
-def test_a_read_only_index_says_it_cannot_be_written(tmp_path):
-    filled(tmp_path / "index")
+def test_a_read_only_index_says_it_cannot_be_written(open_folder):
+    filled(open_folder / "index")
 
     printed = run_read_only(
-        tmp_path,
+        open_folder,
         "try: store.replace({}, removed=['0.py'])\n"
         "except UsageError as error: print(error.message, '|', error.hint, store.finish())",
     )
 
-    told = f"cannot write {tmp_path / 'index'}"
+    told = f"cannot write {open_folder / 'index'}"
     assert printed == (
         f"{told} | put the index elsewhere with --index-dir "
         f"['the index could not be tidied up: {told}']\n"
@@ -267,8 +276,6 @@ def run_read_only(directory, script):
     for path in (directory / "index").rglob("*"):
         path.chmod(0o555 if path.is_dir() else 0o444)
     (directory / "index").chmod(0o555)
-    for path in (directory, *directory.parents[:2]):
-        path.chmod(path.stat().st_mode | 0o555)
     done = subprocess.run(
         [sys.executable, "-c", UNPRIVILEGED + script, directory / "index", directory / "other"],
         capture_output=True,

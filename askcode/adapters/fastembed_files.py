@@ -71,9 +71,7 @@ def read_model_folder(path: Path, *, model_file: str = "") -> ModelFolder:
         EmbedderError: a file is missing or cannot be read.
     """
     if not path.is_dir():
-        raise EmbedderError(
-            f"the embedding model folder {path} does not exist", hint="check --embed-model"
-        )
+        raise EmbedderError(f"the model folder {path} does not exist", hint="check the name")
     config = _read_json(path / "config.json", default={})
     tokenizer = _read_json(path / "tokenizer_config.json")
     if not (path / "tokenizer.json").is_file():
@@ -92,8 +90,8 @@ def broken_model(path: Path, why: object, *, hint: str = "") -> EmbedderError:
     """Return the error for a model whose files cannot be used."""
     detail = " ".join(str(why).split())[:200]
     return EmbedderError(
-        f"the embedding model in {path} cannot be used: {detail}",
-        hint=hint or "put its files there again, or choose another with --embed-model",
+        f"the model in {path} cannot be used: {detail}",
+        hint=hint or "put its files there again, or choose another model",
     )
 
 

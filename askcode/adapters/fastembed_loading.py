@@ -8,7 +8,7 @@ import logging
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,47 @@ from askcode.errors import AskcodeError, EmbedderError, UsageError
 
 # Asking whether the hub can be reached must not hang behind a firewall.
 REACH_TIMEOUT_S = 8.0
-SUGGESTED_MODELS = (
-    "BAAI/bge-small-en-v1.5",
-    "sentence-transformers/all-MiniLM-L6-v2",
-    "jinaai/jina-embeddings-v2-base-code",
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One kind of model that fastembed loads."""
+
+    noun: str
+    option: str
+    """The option that names one."""
+    suggested: tuple[str, ...]
+    vendor: Callable[[], Any]
+    """Import and return fastembed's class for it."""
+
+
+def _text_embedding() -> Any:
+    from fastembed import TextEmbedding
+
+    return TextEmbedding
+
+
+def _text_cross_encoder() -> Any:
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+    return TextCrossEncoder
+
+
+EMBEDDING = Family(
+    "embedding model",
+    "--embed-model",
+    (
+        "BAAI/bge-small-en-v1.5",
+        "sentence-transformers/all-MiniLM-L6-v2",
+        "jinaai/jina-embeddings-v2-base-code",
+    ),
+    _text_embedding,
+)
+RERANKING = Family(
+    "reranking model",
+    "--rerank",
+    ("Xenova/ms-marco-MiniLM-L-6-v2", "jinaai/jina-reranker-v1-tiny-en"),
+    _text_cross_encoder,
 )
 
 
@@ -34,7 +71,7 @@ class LoadedModel:
 
 
 def load_folder(folder: ModelFolder) -> LoadedModel:
-    """Load a model from its folder; nothing is downloaded.
+    """Load an embedding model from its folder; nothing is downloaded.
 
     Raises:
         EmbedderError: its files cannot be used.
@@ -46,7 +83,28 @@ def load_folder(folder: ModelFolder) -> LoadedModel:
     return LoadedModel(model, folder)
 
 
-def load_named(name: str, cache_dir: Path) -> LoadedModel:
+def load_reranker_folder(folder: ModelFolder) -> LoadedModel:
+    """Load a reranking model from its folder; nothing is downloaded.
+
+    Raises:
+        EmbedderError: its files cannot be used.
+    """
+    from fastembed.common.model_description import ModelSource
+
+    vendor = RERANKING.vendor()
+    name = f"askcode/{folder.path}:{folder.model_file}"
+    with _faults_named(folder.path):
+        with contextlib.suppress(ValueError):  # known since an earlier load in this process
+            vendor.add_custom_model(
+                model=name,
+                sources=ModelSource(url="http://localhost"),
+                model_file=folder.model_file,
+            )
+        model = vendor(name, **_from_folder(folder))
+    return LoadedModel(model, folder)
+
+
+def load_named(name: str, cache_dir: Path, family: Family = EMBEDDING) -> LoadedModel:
     """Load a model fastembed knows; what the cache holds whole is used without the network.
 
     A model whose files are damaged is downloaded once more.
@@ -55,15 +113,17 @@ def load_named(name: str, cache_dir: Path) -> LoadedModel:
         UsageError: fastembed knows no model of this name.
         EmbedderError: it is not in the cache and cannot be downloaded, or stays damaged.
     """
-    described = _described(name)
+    described = _described(name, family)
     try:
-        return _open_named(described, cache_dir, only_local=True)
+        return _open_named(described, cache_dir, family, only_local=True)
     except EmbedderError as error:
         problem = error
     if why := _why_unreachable(described):
-        raise _unreachable(described["model"], cache_dir, problem, why) from problem
+        if isinstance(problem, _Damaged):
+            raise problem
+        raise _unreachable(described["model"], cache_dir, family, why) from problem
     _discard(problem)
-    return _open_named(described, cache_dir, only_local=False)
+    return _open_named(described, cache_dir, family, only_local=False)
 
 
 class _Damaged(EmbedderError):
@@ -95,9 +155,9 @@ def load_tokenizer(path: Path) -> Any:
 
 
 def _open_folder(folder: ModelFolder, pooling: str) -> Any:
-    from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
+    vendor = EMBEDDING.vendor()
     kinds = {
         "mean": PoolingType.MEAN,
         "cls": PoolingType.CLS,
@@ -106,7 +166,7 @@ def _open_folder(folder: ModelFolder, pooling: str) -> Any:
     }
     name = f"askcode/{folder.path}:{folder.model_file}:{pooling}"
     with contextlib.suppress(ValueError):  # known since an earlier load in this process
-        TextEmbedding.add_custom_model(
+        vendor.add_custom_model(
             model=name,
             pooling=kinds[pooling],
             normalization=False,
@@ -114,29 +174,35 @@ def _open_folder(folder: ModelFolder, pooling: str) -> Any:
             dim=1,
             model_file=folder.model_file,
         )
-    return TextEmbedding(
-        name, specific_model_path=str(folder.path), threads=thread_count(), local_files_only=True
-    )
+    return vendor(name, **_from_folder(folder))
 
 
-def _described(name: str) -> dict[str, Any]:
-    from fastembed import TextEmbedding
+def _from_folder(folder: ModelFolder) -> dict[str, Any]:
+    return {
+        "specific_model_path": str(folder.path),
+        # not used, but made if it is missing: the default would be in a shared /tmp
+        "cache_dir": str(folder.path),
+        "threads": thread_count(),
+        "local_files_only": True,
+    }
 
-    for described in TextEmbedding.list_supported_models():
+
+def _described(name: str, family: Family) -> dict[str, Any]:
+    for described in family.vendor().list_supported_models():
         if described["model"].lower() == name.lower():
             return dict(described)
     raise UsageError(
-        f"there is no embedding model called {name}",
-        hint=f"use a folder, openai:NAME, or a name such as {', '.join(SUGGESTED_MODELS)}",
+        f"there is no {family.noun} called {name}",
+        hint=f"give {family.option} a folder or a name such as {', '.join(family.suggested)}",
     )
 
 
-def _open_named(described: dict[str, Any], cache_dir: Path, *, only_local: bool) -> LoadedModel:
-    from fastembed import TextEmbedding
-
+def _open_named(
+    described: dict[str, Any], cache_dir: Path, family: Family, *, only_local: bool
+) -> LoadedModel:
     name = described["model"]
     with _faults_named(cache_dir / name.replace("/", "--")):
-        model = TextEmbedding(
+        model = family.vendor()(
             name,
             cache_dir=str(cache_dir),
             threads=thread_count(),
@@ -175,13 +241,11 @@ def _why_unreachable(described: dict[str, Any]) -> str:
     return ""
 
 
-def _unreachable(name: str, cache_dir: Path, problem: EmbedderError, why: str) -> EmbedderError:
-    if isinstance(problem, _Damaged):
-        return problem
+def _unreachable(name: str, cache_dir: Path, family: Family, why: str) -> EmbedderError:
     return EmbedderError(
-        f"the embedding model {name} is not in {cache_dir} and cannot be downloaded ({why})",
+        f"the {family.noun} {name} is not in {cache_dir} and cannot be downloaded ({why})",
         hint=f"connect once, copy {cache_dir} from a machine that has it, "
-        "give its folder as --embed-model, or leave --embed-model out to use the bundled one",
+        f"give its folder as {family.option}, or leave {family.option} out",
     )
 
 

