@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -116,6 +117,8 @@ class OpenAIRequests:
         with self._lock:
             if self._client is None:
                 self._client = _connect(self._endpoint, self._timeout_s)
+                # whoever lets go of this without closing it leaves no connection open
+                weakref.finalize(self, self._client.close)
             return self._client
 
     def _arguments(self, request: Sent) -> dict[str, Any]:

@@ -250,7 +250,7 @@ class _View:
             )
         if report.failed:
             raise IndexIncomplete(
-                f"{len(report.failed)} files have chunks without all their metadata: "
+                f"chunks of {rendering.counted(len(report.failed), 'file')} lack metadata: "
                 f"{report.failed[0].error}",
                 hint="the next run tries them again",
             )

@@ -15,7 +15,7 @@ from askcode.cli.output import note, print_json, print_lines
 from askcode.cli.streaming import AnswerStream, RawStream, open_stream, print_markdown
 from askcode.errors import UsageError
 from askcode.history import History, make_entry, turns_of
-from askcode.records import Question, Retrieved
+from askcode.records import Question, Retrieved, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,15 @@ class AnswerShow:
             UsageError: a follow-up without a conversation or a model.
         """
         typed = question.text
-        conversation = ""
+        conversation, rewriting = "", Usage()
         if follow_up:
-            question, conversation = self._standalone(question)
-        answered = self._shown(question)
+            question, conversation, rewriting = self._standalone(question)
+        answered = self._shown(question, rewriting)
         self.history.keep(make_entry(answered, question=typed, conversation=conversation))
         self._remark(answered)
         return strict_failure(answered.answer)
 
-    def _standalone(self, question: Question) -> tuple[Question, str]:
+    def _standalone(self, question: Question) -> tuple[Question, str, Usage]:
         past = self.history.conversation()
         if not past:
             raise UsageError("there is no conversation to continue", hint="ask without --follow-up")
@@ -58,11 +58,11 @@ class AnswerShow:
         if self.explain and not self.quiet:
             note(f"asked as: {rewritten.text}")
         asked = replace(question, text=rewritten.text, searches=(rewritten.text,))
-        return asked, past[-1].conversation
+        return asked, past[-1].conversation, rewritten.usage
 
-    def _shown(self, question: Question) -> Answered:
+    def _shown(self, question: Question, before: Usage) -> Answered:
         if self.as_json:
-            answered = self.answerer.answer(question)
+            answered = _with_usage(self.answerer.answer(question), before)
             print_json(rendering.answer_json(answered.answer))
             return answered
         console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
@@ -72,6 +72,7 @@ class AnswerShow:
             answered = self.answerer.answer(question)
             if answered.answer.text is not None:
                 self._print_whole(console, answered.answer.text)
+        answered = _with_usage(answered, before)
         self._footer(console, answered)
         return answered
 
@@ -121,6 +122,11 @@ class AnswerShow:
 
     def _link_for(self, place: str) -> str | None:
         return place_link(self.root, place)
+
+
+def _with_usage(answered: Answered, before: Usage) -> Answered:
+    answer = answered.answer
+    return replace(answered, answer=replace(answer, usage=before + answer.usage))
 
 
 def tell_stale(found: Retrieved) -> None:
