@@ -202,6 +202,14 @@ def test_a_missing_file_is_named(colours, name):
         folder_embedder(colours).embed_queries(["red"])
 
 
+def test_a_wrong_dimension_in_the_config_is_named(tmp_path):
+    folder = write_embedding_model(tmp_path, WORDS, TABLE, static=True)
+    (folder / "config.json").write_text('{"model_type": "static", "hidden_size": 7}')
+
+    with pytest.raises(EmbedderError, match=r"vectors have 4 numbers, its config\.json says 7"):
+        folder_embedder(folder).embed_queries(["red"])
+
+
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(EmbedderError, match="does not exist"):
         folder_embedder(tmp_path / "none")

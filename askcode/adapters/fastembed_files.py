@@ -43,6 +43,8 @@ class ModelFolder:
     """"mean", "cls", "last", or "none": the graph pools by itself."""
     window: int
     """How many tokens are embedded in one piece, special ones counted."""
+    dim: int | None = None
+    """The length of its vectors, where the folder says it for sure."""
 
     def digest(self) -> str:
         """Return the digest of every file that has a say in the vectors."""
@@ -83,6 +85,7 @@ def read_model_folder(path: Path, *, model_file: str = "") -> ModelFolder:
         is_static,
         str(config.get("pooling") or _pooling(path)),
         _window(tokenizer, is_static),
+        _dim(config) if is_static else None,
     )
 
 
@@ -93,6 +96,12 @@ def broken_model(path: Path, why: object, *, hint: str = "") -> EmbedderError:
         f"the model in {path} cannot be used: {detail}",
         hint=hint or "put its files there again, or choose another model",
     )
+
+
+def _dim(config: dict[str, Any]) -> int | None:
+    """Return what spares the load of a model that is only asked who it is."""
+    size = config.get("hidden_size")
+    return size if isinstance(size, int) and not isinstance(size, bool) and size > 0 else None
 
 
 def _window(tokenizer: dict[str, Any], is_static: bool) -> int:

@@ -17,7 +17,7 @@ from askcode.adapters.embedding_pieces import (
     joined,
     unit_rows,
 )
-from askcode.adapters.fastembed_files import ModelFolder, read_model_folder
+from askcode.adapters.fastembed_files import ModelFolder, broken_model, read_model_folder
 from askcode.adapters.fastembed_loading import (
     LoadedModel,
     load_folder,
@@ -57,7 +57,8 @@ class FastembedEmbedder:
         digest = digest_text(
             self._folder.digest(), self._query_prefix, self._passage_prefix, EMBEDDING_VERSION
         )
-        return EmbedderIdentity(self._name, digest, self.embed_queries(["a"]).shape[1])
+        dim = self._folder.dim or self._run(["a"]).shape[1]
+        return EmbedderIdentity(self._name, digest, dim)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the model's tokens of each text, special tokens left out."""
@@ -98,7 +99,14 @@ class FastembedEmbedder:
         return unit_rows(joined(pieces, rows, len(texts)))
 
     def _run(self, texts: list[str]) -> Array:
-        return np.asarray(list(self._loaded.model.embed(texts, batch_size=len(texts))), np.float32)
+        rows = np.asarray(list(self._loaded.model.embed(texts, batch_size=len(texts))), np.float32)
+        if rows.shape[1] != (self._folder.dim or rows.shape[1]):
+            raise broken_model(
+                self._folder.path,
+                f"its vectors have {rows.shape[1]} numbers, its config.json says "
+                f"{self._folder.dim}",
+            )
+        return rows
 
     def _room(self, prefix: str) -> int:
         """Return how many tokens of a piece fit beside the prefix and special tokens."""
