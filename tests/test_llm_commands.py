@@ -554,6 +554,17 @@ def test_escape_sequences_of_a_model_do_not_reach_the_terminal(asking):
     assert not set("\x1b\x07\x9b\u202e") & set(asked.out + asked.err)
 
 
+def test_forced_colour_sends_no_escapes_into_a_pipe(askcode, asking, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+
+    asked, _ = asking(say(answer="By **mail** (`shop/mail.py:1`)."), "how is the receipt sent?")
+    found = askcode("search", "receipt")
+
+    assert asked.out.startswith("By **mail** (`shop/mail.py:1`).\n")
+    assert "\x1b" not in asked.out + found.out
+
+
 def test_every_failure_leaves_the_json_output_empty(asking):
     asked, _ = asking("401", "how is the receipt sent?", "--json")
 

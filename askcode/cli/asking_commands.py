@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from askcode import wiring
 from askcode.asking import clean_question
 from askcode.cli import options, rendering
 from askcode.cli.linking import print_linked
-from askcode.cli.output import note, print_json
+from askcode.cli.output import note, open_console, print_json
 from askcode.cli.showing import AnswerShow, tell_stale
 from askcode.errors import CheckFailed, UsageError
 from askcode.languages import language_of
@@ -149,7 +148,7 @@ def search(
         print_json(rendering.search_json(found))
     else:
         print_linked(
-            Console(highlight=False),
+            open_console(),
             rendering.hit_lines(found, explain=explain),
             root=root,
             paths=[hit.chunk.path for hit in found.hits],

@@ -6,7 +6,16 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 
+from rich.console import Console
+
 from askcode.terminal_text import escape_controls
+
+
+def open_console() -> Console:
+    """Return what draws on stdout; not a terminal is none, also where colour is forced."""
+    # FORCE_COLOR would send cursor movements and links into a pipe
+    is_terminal = None if sys.stdout.isatty() else False
+    return Console(soft_wrap=is_terminal is False, highlight=False, force_terminal=is_terminal)
 
 
 def print_json(value: Mapping[str, object]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from rich.console import Console
 from askcode.answering import Answered, Answerer, strict_failure
 from askcode.cli import rendering
 from askcode.cli.linking import file_url, print_linked
-from askcode.cli.output import note, print_json, print_lines
+from askcode.cli.output import note, open_console, print_json, print_lines
 from askcode.cli.streaming import AnswerStream, RawStream, open_stream, print_markdown
 from askcode.errors import UsageError
 from askcode.history import History, make_entry, turns_of
@@ -65,7 +64,7 @@ class AnswerShow:
             answered = _with_usage(self.answerer.answer(question), before)
             print_json(rendering.answer_json(answered.answer))
             return answered
-        console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+        console = open_console()
         if self.is_streamed and self.answerer.model is not None:
             answered = self._streamed(console, question)
         else:
