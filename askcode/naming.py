@@ -34,6 +34,7 @@ _KEYWORDS = words("if else for while switch catch return do try case with")
 _SPECS = words("describe it test context suite specify feature scenario shared_examples")
 _LISP_DEFINER = re.compile(r"\(\s*(?:cl-|g)?(?:def[\w-]*|define[\w-]*)\s+\(?\s*([^\s()]+)")
 _STRUCTS = words("struct_specifier union_specifier enum_specifier class_specifier")
+_CLASS_HEAD = re.compile(r"\b(?:class|struct|union|enum)\s+(?:[A-Z_]+\s+)*(\w+)")
 _BLANKS = re.compile(r"\s+")
 _TYPE_ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 
@@ -94,7 +95,12 @@ def _declared_name(node: Node) -> str:
 
 def _without_type_arguments(name: str) -> str:
     owner, keyword, operator = name.partition("operator")
-    return _TYPE_ARGUMENTS.sub("", owner) + keyword + operator
+    owner = _TYPE_ARGUMENTS.sub("", owner)
+    if not keyword and len(owner.split()) > 1:
+        # A macro before the head of a class makes a function of it to the grammar.
+        found = _CLASS_HEAD.search(owner)
+        owner = found[1] if found else owner.split()[-1]
+    return owner + keyword + operator
 
 
 def _prototype_name(node: Node) -> str:

@@ -269,6 +269,14 @@ def test_headers_in_cpp_are_read_as_cpp():
     assert only.definitions == ("a", "a.B", "a.B.c")
 
 
+def test_a_macro_before_a_class_is_no_part_of_its_name():
+    text = "EXPORT_API class Reader // why\n{\n  int a() { return 1; }\n};\n"
+
+    (only,) = chunk("a.cpp", text)
+
+    assert only.definitions[0] == "Reader"
+
+
 def test_a_grammar_that_never_ends_is_not_asked():
     assert spans(chunk("x.lua", "x\n")) == [(1, 1, None)]
 
