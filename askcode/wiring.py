@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askcode.absence import NoCache
+from askcode.errors import IndexEmpty
 from askcode.manifest import (
     Manifest,
     check_embedder,
     load_manifest,
 )
 from askcode.metering import Meter, MeteredModel
-from askcode.protocols import DescriptionCache, Embedder, LanguageModel, Store
+from askcode.protocols import DescriptionCache, Embedder, LanguageModel, Reranker, Store
 from askcode.records import (
     Question,
     Retrieved,
@@ -131,7 +132,17 @@ def make_retriever(index: OpenIndex, settings: Settings) -> Retriever:
         store=index.store,
         embedder=index.embedder,
         max_file_bytes=settings.max_file_size,
+        reranker=make_reranker(settings),
     )
+
+
+def make_reranker(settings: Settings) -> Reranker | None:
+    """Return the cross-encoder that the settings name, if any; it is loaded at its first use."""
+    if settings.rerank_model is None:
+        return None
+    from askcode.adapters.cross_encoder import FastembedReranker
+
+    return FastembedReranker(settings.rerank_model, settings.models_place())
 
 
 def make_answerer(
@@ -151,10 +162,13 @@ def make_answerer(
     prompts = make_prompts(settings)
     if model:
         prompts.check()
+        if not index.store.files():
+            # said before the first call is paid, not after it
+            raise IndexEmpty("the index is empty", hint="run: askcode index")
     retriever = make_retriever(index, settings)
 
     def retrieve(question: Question) -> Retrieved:
-        return retriever.retrieve(question, k=k)
+        return retriever.retrieve_relevant(question, k=k)
 
     def read_lines(path: str) -> list[str] | None:
         source = read_source(index.root, path, max_bytes=settings.max_file_size)

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from tests.command_line import PROJECT, CommandLine, run_process, write
+from tests.scripted_server import ScriptedServer
 
 FILES = {
     "plain.py": "def plain_number():\n    return 1\n",
@@ -176,6 +177,17 @@ def test_damaged_paid_replies_do_not_stop_a_run(askcode, content):
     assert indexed.code in (0, 1)
     assert "Traceback" not in indexed.err
     assert found.code == 0
+
+
+def test_an_empty_index_is_told_before_a_call_is_paid(tmp_path):
+    with ScriptedServer("ok") as server:
+        endpoint = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "k"}
+        run_process("index", cwd=tmp_path, env=endpoint)
+        asked = run_process("ask", "what is this?", cwd=tmp_path, env=endpoint)
+
+    assert asked.code == 3
+    assert "the index is empty" in asked.err
+    assert server.requests == []
 
 
 def size_of(place):
