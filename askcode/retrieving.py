@@ -11,9 +11,10 @@ from askcode.fusing import WEIGHTS, Found, Weights, fuse
 from askcode.globbing import path_rule
 from askcode.grading import FLOOR, knows_a_name, read_signs
 from askcode.pinpointing import Place, best_paths, read_places
-from askcode.protocols import Embedder, Store
+from askcode.protocols import Embedder, Reranker, Store
 from askcode.reading import current_digest
 from askcode.records import Candidate, Filters, Hit, Question, Retrieved
+from askcode.reranking import rerank
 from askcode.spreading import spread
 from askcode.tokenizing import query_tokens
 from askcode.wording import read_words
@@ -46,6 +47,7 @@ class Retriever:
     embedder: Embedder
     max_file_bytes: int
     weights: Weights = WEIGHTS
+    reranker: Reranker | None = None
 
     def retrieve(self, question: Question, *, k: int, mode: str = "hybrid") -> Retrieved:
         """Return the k best chunks, and which of their files changed since they were indexed.
@@ -77,6 +79,8 @@ class Retriever:
             for text, weight in _weighted(question.searches or (question.text,))
         ]
         hits = fuse(question.text, found, self.weights)
+        if self.reranker and hits:
+            hits = rerank(question.text, hits, self.reranker)
         if not hits and not self.store.files():
             raise IndexEmpty("the index is empty", hint="run: askcode index")
         pinned = self._pinned(read_places(question.text), question.filters)
