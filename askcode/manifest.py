@@ -108,6 +108,20 @@ def check_embedder(manifest: Manifest, configured: EmbedderIdentity) -> None:
     )
 
 
+def check_embedder_name(manifest: Manifest, name: str) -> None:
+    """Refuse a model by its name alone, for one that cannot be loaded to compare more.
+
+    Raises:
+        IndexMismatch: the index was made with a model of another name.
+    """
+    built = manifest.embedder
+    if built.name not in (name, Path(name).name):
+        raise IndexMismatch(
+            f"index was built with {built.name} ({built.dim}), configured is {name}",
+            hint=_REBUILD,
+        )
+
+
 def check_chunking(manifest: Manifest, *, version: int, chunk_tokens: int) -> None:
     """Refuse to mix chunks that were cut by different rules.
 

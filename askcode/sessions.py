@@ -33,6 +33,7 @@ from askcode.settings import Settings
 from askcode.wiring import (
     CACHE_NAME,
     make_embedder,
+    make_embedder_of,
     make_model,
     make_prompts,
     open_table,
@@ -82,7 +83,7 @@ def looking_indexer(
     Raises:
         IndexUnusable: the index was made otherwise, or is missing where it must exist.
     """
-    embedder = make_embedder(settings)
+    embedder = _embedder(settings, root, wanted)
     place = settings.index_place(root)
     store: Store = NoStore()
     try:
@@ -112,7 +113,7 @@ def indexing(settings: Settings, root: Path, wanted: IndexWanted) -> Iterator[In
     """
     from askcode.adapters.sqlite_cache import SqliteDescriptionCache
 
-    embedder = make_embedder(settings)
+    embedder = _embedder(settings, root, wanted)
     prompts = make_prompts(settings)
     prompts.check()
     place = settings.index_place(root)
@@ -137,6 +138,12 @@ def indexing(settings: Settings, root: Path, wanted: IndexWanted) -> Iterator[In
                 notes=notes,
                 keep=target.keep,
             )
+
+
+def _embedder(settings: Settings, root: Path, wanted: IndexWanted) -> Embedder:
+    if wanted.rebuild:
+        return make_embedder(settings)
+    return make_embedder_of(settings, settings.index_place(root))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,17 @@ Adapters are imported where they are made: `askcode --help` loads none of them.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askcode.absence import NoCache
-from askcode.errors import IndexEmpty
+from askcode.errors import EmbedderError, IndexDamaged, IndexEmpty, IndexMissing
 from askcode.manifest import (
     Manifest,
     check_embedder,
+    check_embedder_name,
     load_manifest,
 )
 from askcode.metering import Meter, MeteredModel
@@ -87,6 +89,23 @@ def make_embedder(settings: Settings) -> Embedder:
     return fastembed_models.named_embedder(name, settings.models_place(), **prefixes)
 
 
+def make_embedder_of(settings: Settings, place: Path) -> Embedder:
+    """Return the embedding model for the index at a place, if there is one.
+
+    Raises:
+        IndexMismatch: the model cannot be had, and the index was made with another one.
+        EmbedderError: there is no such model, or it cannot be had.
+    """
+    try:
+        embedder = make_embedder(settings)
+        _ = embedder.identity
+    except EmbedderError:
+        with suppress(IndexMissing, IndexDamaged):
+            check_embedder_name(load_manifest(place), settings.embed_model)
+        raise
+    return embedder
+
+
 def make_model(settings: Settings, stage: str, meter: Meter) -> LanguageModel | None:
     """Return the language model of a stage, or None when none is configured."""
     endpoint = settings.endpoint(stage)
@@ -118,7 +137,7 @@ def open_index(settings: Settings, root: Path) -> OpenIndex:
     """
     place = settings.index_place(root)
     manifest = load_manifest(place)
-    embedder = make_embedder(settings)
+    embedder = make_embedder_of(settings, place)
     check_embedder(manifest, embedder.identity)
     return OpenIndex(root, place, manifest, embedder, open_table(place, manifest))
 

@@ -78,6 +78,22 @@ def test_an_index_made_otherwise_is_refused_with_the_repair_and_kept(askcode, ki
     assert askcode("search", "plain_number", "--json").json["hits"][0]["path"] == "plain.py"
 
 
+def test_a_model_that_cannot_be_had_is_told_as_another_one(askcode):
+    askcode("index")
+    before = snapshot(place_of(askcode))
+    other = ["--embed-model", "BAAI/bge-base-en-v1.5"]
+
+    refused = [askcode("search", "x", *other), askcode("index", *other)]
+    rebuilt = askcode("index", "--rebuild", *other)
+
+    assert [ran.code for ran in refused] == [3, 3]
+    assert all("configured is BAAI/bge-base-en-v1.5" in ran.err for ran in refused)
+    assert all("askcode index --rebuild" in ran.err for ran in refused)
+    assert rebuilt.code == 4
+    assert snapshot(place_of(askcode)) == before
+    assert askcode("search", "plain_number").code == 0
+
+
 def manifests(place):
     for path in place.rglob("*.manifest"):
         path.unlink()
