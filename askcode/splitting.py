@@ -18,6 +18,10 @@ from askcode.parts import Part
 _OWN_SHARE = 1 / 3
 # A head of a class of at most this share goes with a first member that has a run of its own.
 _HEAD_SHARE = 1 / 4
+# A comment of at least this share, set apart at the head of a file, speaks of the file (often a
+# licence), and not of the first definition.
+_REMARK_SHARE = 1 / 8
+_REMARKS = re.compile(r"\s*(?:#(?![a-z])|//|/\*|\*|--|;|%|<!--)")
 # Lines that say nothing without what comes before.
 _CLOSERS = re.compile(
     r"\W*(?:end\w*(?:\s+\w+){0,2}|fi|done|esac)?\W*$|\s*[)\]};]+\s*(?://|/\*|#|--).*$|"
@@ -149,6 +153,8 @@ class _Splitter:
             return True
         if last.is_closed or unit.is_closed:
             return False
+        if is_top and unit.is_part and self._is_remark(last):
+            return False
         is_head = len(merged) == 1 and not last.is_part and not is_top
         if is_head and self.weight(last.start, last.end) <= self.limit * _HEAD_SHARE:
             return True
@@ -157,6 +163,11 @@ class _Splitter:
     def _only_closes(self, unit: _Unit) -> bool:
         lines = self.lines[unit.start - 1 : unit.end]
         return not unit.is_part and all(is_closer(line) for line in lines)
+
+    def _is_remark(self, unit: _Unit) -> bool:
+        lines = [line for line in self.lines[unit.start - 1 : unit.end] if line.strip()]
+        is_large = self.weight(unit.start, unit.end) >= self.limit * _REMARK_SHARE
+        return not unit.is_part and is_large and all(_REMARKS.match(line) for line in lines)
 
     def _stands_alone(self, unit: _Unit) -> bool:
         return unit.is_single and self.weight(unit.start, unit.end) >= self.limit * _OWN_SHARE

@@ -145,6 +145,12 @@ def test_leading_comments_and_decorators_belong_to_the_definition():
     assert spans(chunks) == [(1, 9, "other"), (11, 20, "pay")]
 
 
+def test_a_licence_is_no_part_of_the_first_definition():
+    text = "# Licensed to all,\n# for any use, of old or of late.\n\ndef f():\n    return 1\n"
+
+    assert spans(chunk("l.py", text)) == [(1, 2, None), (4, 5, "f")]
+
+
 def test_bytes_and_characters_are_not_mixed_up():
     text = "# " + "日本語🙂é" * 50 + "\n\ndef after():\n    return 1\n"
 
