@@ -25,8 +25,10 @@ CANDIDATES = 200
 # A small index would otherwise give every chunk a vector rank, similar to the question or not.
 MIN_PART_OF_BEST = 0.3
 
-# All that subquestions count together beside the question itself.
-SUBQUESTIONS_WEIGHT = 0.5
+# All that subquestions count together beside the question itself: with scripted subquestions,
+# recall rises by 0.003 at NDCG@10 0.881 (0.876 at a weight of 0.5), where one search for the
+# joined text gives 0.880.
+SUBQUESTIONS_WEIGHT = 0.25
 
 # The chunks of the files that a stack trace names, at most.
 TRACE_CANDIDATES = 1000

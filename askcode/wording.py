@@ -28,8 +28,6 @@ class AskedWords:
     """Distinct, in order, without numbers."""
     identifiers: frozenset[str]
     """Folded names that the question means as names: by form, in backticks, or all it says."""
-    plain: frozenset[str]
-    """Folded words that may happen to be names too."""
 
 
 def read_words(question: str) -> AskedWords:
@@ -37,11 +35,10 @@ def read_words(question: str) -> AskedWords:
     tokens = tuple(token for token in dict.fromkeys(query_tokens(question)) if not token.isdigit())
     words = _WORD.findall(question)
     if len(question.split()) == 1:
-        return AskedWords(tokens, frozenset(map(fold, words)), frozenset())
+        return AskedWords(tokens, frozenset(map(fold, words)))
     marked = {word for match in _MARKED.finditer(question) for word in _WORD.findall(match[0])}
     names = {fold(word) for word in words if word in marked or _IDENTIFIER.search(word)}
-    plain = {fold(word) for word in words if len(word) > 3} & set(tokens)
-    return AskedWords(tokens, frozenset(names), frozenset(plain - names))
+    return AskedWords(tokens, frozenset(names))
 
 
 def fold(name: str) -> str:
@@ -57,20 +54,17 @@ def weigh_words(tokens: Collection[str], texts: Sequence[str]) -> dict[str, floa
     }
 
 
-def name_share(weights: Mapping[str, float], path: str, *, folder: float) -> float:
-    """Return the share in [0, 1] of the words that the file's name has, or its two folders.
-
-    A word that only a folder has counts by the factor given.
-    """
+def name_share(weights: Mapping[str, float], path: str) -> float:
+    """Return the share in [0, 1] of the words that the file's name has, by weight."""
     total = sum(weights.values())
     if not total:
         return 0.0
-    names, folders = _path_tokens(path)
-    found = 0.0
-    for token, weight in weights.items():
-        in_name = max((_likeness(token, name) for name in names), default=0.0)
-        found += weight * max(in_name, folder if token in folders else 0.0)
-    return found / total
+    names = _name_tokens(path)
+    found = (
+        weight * max((_likeness(token, name) for name in names), default=0.0)
+        for token, weight in weights.items()
+    )
+    return sum(found) / total
 
 
 def last_names(definitions: Collection[str]) -> set[str]:
@@ -79,10 +73,8 @@ def last_names(definitions: Collection[str]) -> set[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _path_tokens(path: str) -> tuple[frozenset[str], frozenset[str]]:
-    pure = PurePosixPath(path)
-    folders = " ".join(pure.parent.parts[-2:])
-    return frozenset(code_tokens(pure.stem)), frozenset(code_tokens(folders))
+def _name_tokens(path: str) -> frozenset[str]:
+    return frozenset(code_tokens(PurePosixPath(path).stem))
 
 
 @lru_cache(maxsize=1 << 16)

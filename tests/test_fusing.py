@@ -5,9 +5,7 @@ import pytest
 from askcode.fusing import Found, Weights, fuse
 from tests.ranking import candidate
 
-PLAIN = Weights(
-    symbol=0, defined_word=0, file_name=0, folder=0, coherence=0, test=1, auxiliary=1, lifted=1
-)
+PLAIN = Weights(symbol=0, file_name=0, coherence=0, test=1, auxiliary=1, lifted=1)
 
 
 def order(question, *, text=(), vector=(), weights=None):

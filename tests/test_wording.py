@@ -21,30 +21,23 @@ def test_names_are_known_by_their_form(question, names):
     assert read_words(question).identifiers == names
 
 
-def test_other_words_may_be_names_too():
-    assert read_words("how is a cookie set").plain == {"cookie"}
-
-
 def test_the_words_of_a_file_name_count_by_rarity():
     weights = weigh_words(["session", "store"], ["store", "store", "session store", "store"])
 
     assert weights["session"] > weights["store"] > 0
-    assert name_share(weights, "src/sessions.py", folder=0.3) > name_share(
-        weights, "src/store.py", folder=0.3
-    )
+    assert name_share(weights, "src/sessions.py") > name_share(weights, "src/store.py")
 
 
 def test_forms_of_a_word_count_less_than_the_word():
     weights = {"route": 1.0}
 
-    assert name_share(weights, "src/route.go", folder=0.3) == 1.0
-    assert name_share(weights, "src/router.go", folder=0.3) == pytest.approx(0.55)
-    assert name_share(weights, "route/main.go", folder=0.3) == pytest.approx(0.3)
-    assert name_share(weights, "src/main.go", folder=0.3) == 0.0
+    assert name_share(weights, "src/route.go") == 1.0
+    assert name_share(weights, "src/router.go") == pytest.approx(0.55)
+    assert name_share(weights, "src/main.go") == 0.0
 
 
 def test_no_words_share_nothing():
-    assert name_share({}, "src/main.go", folder=0.3) == 0.0
+    assert name_share({}, "src/main.go") == 0.0
 
 
 def test_qualified_names_end_in_their_own():
