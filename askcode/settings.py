@@ -260,6 +260,11 @@ class Settings:
         return place
 
 
+def forbid_telemetry() -> None:
+    """Keep the ONNX runtime from reporting its use; it begins as soon as it is imported."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
 def load_settings(
     root: Path,
     flags: Mapping[str, object] | None = None,

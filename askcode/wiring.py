@@ -26,7 +26,7 @@ from askcode.records import (
     Retrieved,
     Usage,
 )
-from askcode.settings import BUNDLED_MODEL, INDEX_DIRECTORY, Settings
+from askcode.settings import BUNDLED_MODEL, INDEX_DIRECTORY, Settings, forbid_telemetry
 
 if TYPE_CHECKING:
     from askcode.answering import Answerer
@@ -80,6 +80,7 @@ def make_embedder(settings: Settings) -> Embedder:
             query_prefix=settings.query_prefix,
             passage_prefix=settings.passage_prefix,
         )
+    forbid_telemetry()
     from askcode.adapters import fastembed_models
 
     if name == BUNDLED_MODEL:

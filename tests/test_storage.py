@@ -327,7 +327,7 @@ def test_a_read_only_repository_can_be_asked_but_not_indexed(askcode):
         $ASKCODE status > /dev/null; echo "status $?"
         $ASKCODE index --check; echo "check $?"
         $ASKCODE index --dry-run > /dev/null; echo "dry $?"
-        HOME=/nonexistent $ASKCODE ask plain_number --no-llm > /dev/null; echo "homeless $?"
+        HOME=$PWD/none $ASKCODE ask plain_number --no-llm > /dev/null; echo "homeless $?"
         $ASKCODE index; echo "index $?"
         $ASKCODE index --index-dir "$ELSE"; echo "else $?"
     """
@@ -351,6 +351,16 @@ CODES = {
     "index": "2",
     "else": "0",
 }
+
+
+def test_a_run_writes_nothing_into_the_home_directory(askcode, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+
+    indexed = run_process("index", cwd=askcode.folder, env={"HOME": str(home)})
+
+    assert indexed.code == 0
+    assert list(home.iterdir()) == []
 
 
 def test_a_file_in_the_place_of_the_index_is_wrong_use(askcode):
