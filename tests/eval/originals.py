@@ -10,6 +10,7 @@ Three witnesses, each with labels of its own kind:
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -27,30 +28,16 @@ COMMITS_PER_REPO = 15
 MAX_EDITED_SOURCES = 3
 MIN_SUBJECT_WORDS = 4
 
-_CODE = frozenset(
-    [
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cxx",
-        ".go",
-        ".h",
-        ".hpp",
-        ".java",
-        ".js",
-        ".mjs",
-        ".py",
-        ".rb",
-        ".rs",
-        ".ts",
-    ]
-)
+_CODE = frozenset("c cc cpp cxx go h hpp java js mjs py rb rs ts".split())  # noqa: SIM905
 # Subjects that say how a commit was made, and nothing about the code.
 _CHORE = re.compile(
-    r"^(merge|revert|release|bump|prepare|update (dependenc|changelog|copyright|version))"
+    r"^(merge|revert|release|bump|prepare|update (dependenc|changelog|copyright|version)"
+    r"|(build|chore|ci|docs?|style|tests?)(\([^)]*\))?!?:)"
     r"|\b(typos?|changelog|lint|formatting|copyright|warnings?)\b",
     re.IGNORECASE,
 )
+_KIND = re.compile(r"^(feat|fix|perf|refactor)(\([^)]*\))?!?: *", re.IGNORECASE)
+_PULL_REQUEST = re.compile(r"\s*\(#\d+\)$")
 _PATH_IN_ANSWER = re.compile(r"[\w./-]+\.(?:py|rst|md|toml|cfg)\b")
 
 
@@ -159,7 +146,7 @@ def _from_commits(original: Original, clone: Path, tree: Path) -> Iterator[Bench
     found = 0
     for entry in log.split("\x01")[1:]:
         subject, _, names = entry.partition("\n")
-        subject = re.sub(r"\s*\(#\d+\)$", "", subject).strip()
+        subject = _KIND.sub("", _PULL_REQUEST.sub("", subject.strip()))
         sources = [name for name in names.split("\n") if _is_source(name)]
         if (
             len(subject.split()) < MIN_SUBJECT_WORDS
@@ -201,12 +188,17 @@ def _clone(source: str, folder: Path) -> Path:
 def _export(clone: Path, commit: str, tree: Path) -> None:
     """Write a commit's tree, as a git repository of its own so that ignore rules apply."""
     tree.mkdir(parents=True)
-    packed = subprocess.Popen(
-        ["git", f"--git-dir={clone}", "archive", commit], stdout=subprocess.PIPE
+    # unlike git archive, this leaves nothing out
+    environment = {
+        **os.environ,
+        "GIT_INDEX_FILE": str(tree.resolve().parent / f"{tree.name}.git-index"),
+    }
+    subprocess.run(
+        ["git", f"--git-dir={clone}", f"--work-tree={tree}", "checkout", "-qf", commit, "--", "."],
+        env=environment,
+        check=True,
     )
-    subprocess.run(["tar", "-x", "-C", tree], stdin=packed.stdout, check=True)
-    if packed.wait():
-        raise SystemExit(f"{clone.name} has no commit {commit}")
+    index.unlink()
     subprocess.run(["git", "init", "-q", tree], check=True)
 
 
