@@ -189,10 +189,8 @@ def _export(clone: Path, commit: str, tree: Path) -> None:
     """Write a commit's tree, as a git repository of its own so that ignore rules apply."""
     tree.mkdir(parents=True)
     # unlike git archive, this leaves nothing out
-    environment = {
-        **os.environ,
-        "GIT_INDEX_FILE": str(tree.resolve().parent / f"{tree.name}.git-index"),
-    }
+    index = tree.resolve().with_suffix(".git-index")
+    environment = {**os.environ, "GIT_INDEX_FILE": str(index)}
     subprocess.run(
         ["git", f"--git-dir={clone}", f"--work-tree={tree}", "checkout", "-qf", commit, "--", "."],
         env=environment,
