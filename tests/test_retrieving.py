@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from askcode.adapters.lance_store import create_store
 from askcode.errors import IndexEmpty
 from askcode.records import Filters, Question, digest_text
 from askcode.retrieving import Retriever
@@ -129,3 +130,20 @@ def test_relevance_lies_between_zero_and_one(retriever):
     for text in ("wait longer backoff", "session", "zzz", "app.js:1"):
         for hit in retriever.retrieve(ask(text), k=4).hits:
             assert 0.0 <= hit.relevance <= 1.0
+
+
+def test_a_filter_reaches_what_lies_beyond_the_first_thousand_hits(tmp_path):
+    embedder = HashEmbedder(16)
+    store = create_store(tmp_path / "index", table="chunks", dim=16)
+    best = [chunk("src/many.py", "session " * 3, start=line) for line in range(1, 1201)]
+    last = chunk("lib/one.rb", "a session among many other words of quite another kind")
+    store.replace({"src/many.py": [row(one, embedder) for one in best]})
+    store.replace({"lib/one.rb": [row(last, embedder)]})
+    retriever = Retriever(tmp_path, store, embedder, max_file_bytes=1000)
+
+    only = Filters(path_globs=("lib/**",))
+
+    for mode in ("hybrid", "vector", "text"):
+        assert paths(retriever.retrieve(ask("session", filters=only), k=5, mode=mode)) == [
+            "lib/one.rb"
+        ]
