@@ -27,6 +27,9 @@ class NoStore:
         """Return nothing."""
         return []
 
+    def verify(self) -> None:
+        """Find nothing wrong with nothing."""
+
     def finish(self) -> list[str]:
         """Do nothing."""
         return []

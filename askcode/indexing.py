@@ -174,6 +174,7 @@ class Indexer:
                         reason,
                         len(source.text.encode("utf-8", "surrogatepass")),
                         source.language,
+                        source.note,
                     )
                 )
         plans += [FilePlan(left.path, "skip", _reason(left), left.bytes) for left in skipped]

@@ -111,6 +111,13 @@ class Store(Protocol):
         """Return the k rows that match the tokens best by BM25, best first."""
         ...
 
+    def verify(self) -> None:
+        """Read a little through every search structure.
+
+        Raises:
+            IndexDamaged: one of them cannot be read.
+        """
+
     def finish(self) -> list[str]:
         """Bring search structures up to date and drop what old versions left; return warnings."""
         ...

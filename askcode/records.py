@@ -317,6 +317,8 @@ class FilePlan:
     reason: str = ""
     bytes: int = 0
     language: str | None = None
+    note: str = ""
+    """What was lenient in reading it ("decoded as cp1252"), or empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from askcode.ignoring import IgnoreFiles, PatternList, parse_patterns
 from askcode.inspecting import find_reason, find_secret
 from askcode.leaving_out import is_secret_name, reason_by_name
 from askcode.listing import list_candidates
+from askcode.nesting import list_nested
 from askcode.reading import read_source, size_limit, status_of, too_large
 from askcode.records import Skipped, SourceFile
 
@@ -37,6 +38,8 @@ class ScanRules:
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 1024**2
     allow_secrets: bool = False
+    submodules: bool = False
+    """Whether submodules and nested repositories are listed like the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Listing:
 def list_files(root: Path, rules: ScanRules, *, index_dir: Path | None) -> Listing:
     """List the files below a root, each either to be read or skipped with a reason."""
     candidates = list_candidates(root)
+    if rules.submodules:
+        candidates = list_nested(root, candidates)
     own = _own_folder(root, index_dir)
     considered = [path for path in candidates.paths if not _is_own(path, own)]
     judge = _Judge(root, rules, considered)

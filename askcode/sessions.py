@@ -13,7 +13,7 @@ from askcode import __version__
 from askcode.absence import NoStore
 from askcode.chunking import CHUNKING_VERSION, Chunker
 from askcode.describing import Budget, Describer
-from askcode.errors import IndexDamaged, IndexMismatch, IndexMissing
+from askcode.errors import IndexDamaged, IndexMismatch, IndexMissing, UsageError
 from askcode.indexing import Indexer
 from askcode.locking import index_lock
 from askcode.manifest import (
@@ -75,32 +75,55 @@ def without_llm() -> IndexWanted:
     return IndexWanted(use_llm=False, allow_secrets=False, budget=Budget(None, None))
 
 
-def looking_indexer(
-    settings: Settings, root: Path, wanted: IndexWanted, *, must_exist: bool
-) -> Indexer:
-    """Return an indexer that can survey and plan, and writes nothing.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """An indexer that can survey and plan, and writes nothing; and what is to be told first."""
+
+    indexer: Indexer
+    notes: tuple[str, ...] = ()
+
+
+def look(settings: Settings, root: Path, wanted: IndexWanted, *, must_exist: bool) -> Look:
+    """Open what is there as the next run would find it, without changing it.
 
     Raises:
-        IndexUnusable: the index was made otherwise, or is missing where it must exist.
+        IndexUnusable: the index was made otherwise, or is missing or damaged where it must
+            exist.
     """
     embedder = _embedder(settings, root, wanted)
     place = settings.index_place(root)
     store: Store = NoStore()
+    notes: tuple[str, ...] = ()
     try:
-        manifest = load_manifest(place)
+        if not wanted.rebuild:
+            store = _readable_store(settings, place, embedder)
     except IndexMissing:
         if must_exist:
             raise
-    except (IndexDamaged, IndexMismatch):
-        if must_exist or not wanted.rebuild:
+    except IndexDamaged as error:
+        if must_exist:
             raise
-    else:
-        if not wanted.rebuild:
-            _check(manifest, settings, embedder, make_prompts(settings))
-            store = open_table(place, manifest)
+        notes = (_made_anew(error),)
     cache = reading_cache(place)
     describer = _make_describer(settings, wanted, cache, Meter())
-    return _make_indexer(settings, root, wanted, (embedder, store, describer))
+    return Look(_make_indexer(settings, root, wanted, (embedder, store, describer)), notes)
+
+
+def _readable_store(settings: Settings, place: Path, embedder: Embedder) -> Store:
+    manifest = load_manifest(place)
+    _check(manifest, settings, embedder, make_prompts(settings))
+    return _readable_table(place, manifest)
+
+
+def _readable_table(place: Path, manifest: Manifest) -> Store:
+    store = open_table(place, manifest)
+    # a table whose files are cut opens well: only reading tells
+    store.verify()
+    return store
+
+
+def _made_anew(error: IndexDamaged) -> str:
+    return f"{error.message}; it is made anew"
 
 
 @contextmanager
@@ -117,6 +140,9 @@ def indexing(settings: Settings, root: Path, wanted: IndexWanted) -> Iterator[In
     prompts = make_prompts(settings)
     prompts.check()
     place = settings.index_place(root)
+    if place.is_symlink() and not settings.index_dir:
+        # the repository may be a stranger's, and the link lead anywhere
+        raise UsageError(f"{place} is a link", hint="name its target with --index-dir")
     is_new = not place.exists()
     prepare_directory(place)
     with index_lock(place, wait=wanted.wait):
@@ -158,16 +184,14 @@ class _Target:
 def _target(
     settings: Settings, place: Path, wanted: IndexWanted, embedder: Embedder, prompts: Prompts
 ) -> _Target:
-    from askcode.adapters.lance_store import create_store, drop_other_tables, open_store
+    from askcode.adapters.lance_store import create_store, drop_other_tables
 
     old, notes = _usable_manifest(settings, place, wanted, embedder, prompts)
     if old is not None and not wanted.rebuild:
         try:
-            opened = open_store(place, table=old.table, dim=old.embedder.dim)
-            # a table whose files are cut opens well: only reading tells
-            opened.verify()
+            opened = _readable_table(place, old)
         except IndexDamaged as error:
-            notes = (f"{error.message}; it is made anew",)
+            notes = (_made_anew(error),)
             old = None
         else:
             # a rebuild that was killed left its half table behind
@@ -195,7 +219,7 @@ def _usable_manifest(
     except IndexMissing:
         return None, ()
     except IndexDamaged as error:
-        return None, (f"{error.message}; it is made anew",)
+        return None, (_made_anew(error),)
     except IndexMismatch:
         if wanted.rebuild:
             return None, ()
@@ -268,6 +292,7 @@ def _make_indexer(
         exclude=settings.exclude,
         max_file_bytes=settings.max_file_size,
         allow_secrets=wanted.allow_secrets,
+        submodules=settings.submodules,
     )
     chunker = Chunker(count_tokens=embedder.count_tokens, max_tokens=settings.chunk_tokens)
     place = settings.index_place(root)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -19,78 +19,21 @@ from platformdirs import user_cache_path, user_config_path
 
 from askcode.errors import UsageError
 from askcode.providers import PRESETS, Endpoint
+from askcode.setting_values import (
+    Parser,
+    at_least,
+    parse_kinds,
+    parse_provider,
+    parse_size,
+    parse_switch,
+    parse_text,
+    parse_texts,
+)
 
 PROJECT_FILE = "askcode.toml"
 INDEX_DIRECTORY = ".askcode"
 BUNDLED_MODEL = "bundled"
-METADATA_KINDS = ("questions", "summary", "title", "keywords", "outline")
 STAGES = ("questions", "subquestions", "answer")
-
-Parser = Callable[[object], object]
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("must be a text")
-    return value
-
-
-def _number(smallest: float, convert: Callable[[Any], Any]) -> Parser:
-    def parse(value: object) -> object:
-        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            raise ValueError("must be a number")
-        try:
-            number = convert(value)
-        except ValueError as error:
-            raise ValueError("must be a number") from error
-        if not number >= smallest:
-            raise ValueError(f"must be at least {smallest:g}")
-        return number
-
-    return parse
-
-
-def parse_size(value: object) -> int:
-    """Parse a size in bytes, or with a unit: `500k`, `2MB`, `1 MiB` (1,024 to the step).
-
-    Raises:
-        ValueError: it is not a size.
-    """
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    text = _text(value).strip().lower().removesuffix("b").removesuffix("i").strip()
-    step = {"k": 1, "m": 2, "g": 3}.get(text[-1:], 0)
-    number = text[:-1] if step else text
-    try:
-        size = int(float(number) * 1024**step)
-    except (ValueError, OverflowError) as error:
-        raise ValueError("must be a size such as 500k or 2MB") from error
-    if size <= 0:
-        raise ValueError("must be more than 0")
-    return size
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    if isinstance(value, (list, tuple)):
-        return tuple(_text(part) for part in value)
-    raise ValueError("must be a list of texts")
-
-
-def _kinds(value: object) -> tuple[str, ...]:
-    kinds = _texts(value)
-    unknown = [kind for kind in kinds if kind not in METADATA_KINDS]
-    if unknown:
-        raise ValueError(f"knows {', '.join(METADATA_KINDS)}, not {unknown[0]}")
-    return tuple(kind for kind in METADATA_KINDS if kind in kinds)
-
-
-def _provider(value: object) -> str:
-    name = _text(value).lower()
-    if name not in PRESETS:
-        raise ValueError(f"must be one of {', '.join(PRESETS)}")
-    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,39 +54,40 @@ def _variable(name: str) -> tuple[str, ...]:
     return (f"ASKCODE_{name.upper()}",)
 
 
-_COUNT, _SECONDS = _number(1, int), _number(0.1, float)
+_COUNT, _SECONDS = at_least(1, int), at_least(0.1, float)
 
 SPECS = (
-    Spec("index_dir", _text, None, _variable("index_dir")),
-    Spec("cache_dir", _text, None, ("ASKCODE_CACHE",)),
-    Spec("prompts_dir", _text, None, _variable("prompts_dir")),
-    Spec("provider", _provider, None, _variable("provider")),
-    Spec("base_url", _text, None, ("OPENAI_BASE_URL",)),
-    Spec("api_key", _text, None, ("OPENAI_API_KEY",), secret=True),
-    Spec("llm_model", _text, None, ("ASKCODE_LLM_MODEL", "OPENAI_MODEL")),
-    Spec("questions_model", _text, None, _variable("questions_model")),
-    Spec("subquestions_model", _text, None, _variable("subquestions_model")),
-    Spec("answer_model", _text, None, _variable("answer_model")),
+    Spec("index_dir", parse_text, None, _variable("index_dir")),
+    Spec("cache_dir", parse_text, None, ("ASKCODE_CACHE",)),
+    Spec("prompts_dir", parse_text, None, _variable("prompts_dir")),
+    Spec("provider", parse_provider, None, _variable("provider")),
+    Spec("base_url", parse_text, None, ("OPENAI_BASE_URL",)),
+    Spec("api_key", parse_text, None, ("OPENAI_API_KEY",), secret=True),
+    Spec("llm_model", parse_text, None, ("ASKCODE_LLM_MODEL", "OPENAI_MODEL")),
+    Spec("questions_model", parse_text, None, _variable("questions_model")),
+    Spec("subquestions_model", parse_text, None, _variable("subquestions_model")),
+    Spec("answer_model", parse_text, None, _variable("answer_model")),
     Spec("timeout_s", _SECONDS, 60.0, ("ASKCODE_TIMEOUT",)),
     Spec("concurrency", _COUNT, 8, _variable("concurrency")),
     Spec("requests_per_minute", _COUNT, None, _variable("requests_per_minute")),
-    Spec("input_price", _number(0, float), None, _variable("input_price")),
-    Spec("output_price", _number(0, float), None, _variable("output_price")),
-    Spec("embed_model", _text, BUNDLED_MODEL, _variable("embed_model")),
-    Spec("embed_base_url", _text, None, _variable("embed_base_url")),
-    Spec("embed_api_key", _text, None, _variable("embed_api_key"), secret=True),
-    Spec("query_prefix", _text, None, _variable("query_prefix")),
-    Spec("passage_prefix", _text, None, _variable("passage_prefix")),
+    Spec("input_price", at_least(0, float), None, _variable("input_price")),
+    Spec("output_price", at_least(0, float), None, _variable("output_price")),
+    Spec("embed_model", parse_text, BUNDLED_MODEL, _variable("embed_model")),
+    Spec("embed_base_url", parse_text, None, _variable("embed_base_url")),
+    Spec("embed_api_key", parse_text, None, _variable("embed_api_key"), secret=True),
+    Spec("query_prefix", parse_text, None, _variable("query_prefix")),
+    Spec("passage_prefix", parse_text, None, _variable("passage_prefix")),
     Spec("questions_per_chunk", _COUNT, 3, ("ASKCODE_QUESTIONS",)),
-    Spec("metadata", _kinds, ("questions",), _variable("metadata")),
-    Spec("include", _texts, (), _variable("include"), in_project=True),
-    Spec("exclude", _texts, (), _variable("exclude"), in_project=True),
+    Spec("metadata", parse_kinds, ("questions",), _variable("metadata")),
+    Spec("include", parse_texts, (), _variable("include"), in_project=True),
+    Spec("exclude", parse_texts, (), _variable("exclude"), in_project=True),
+    Spec("submodules", parse_switch, False, _variable("submodules"), in_project=True),
     Spec("max_file_size", parse_size, 1024**2, _variable("max_file_size"), in_project=True),
-    Spec("chunk_tokens", _number(32, int), 256, _variable("chunk_tokens"), in_project=True),
+    Spec("chunk_tokens", at_least(32, int), 256, _variable("chunk_tokens"), in_project=True),
     Spec("top_k", _COUNT, 20, _variable("top_k")),
-    Spec("subquestions", _number(0, int), 5, _variable("subquestions")),
-    Spec("context_tokens", _number(200, int), 12000, _variable("context_tokens")),
-    Spec("rerank_model", _text, None, _variable("rerank_model")),
+    Spec("subquestions", at_least(0, int), 5, _variable("subquestions")),
+    Spec("context_tokens", at_least(200, int), 12000, _variable("context_tokens")),
+    Spec("rerank_model", parse_text, None, _variable("rerank_model")),
 )
 
 
@@ -177,6 +121,7 @@ class Settings:
     metadata: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+    submodules: bool
     max_file_size: int
     chunk_tokens: int
     top_k: int

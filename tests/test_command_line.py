@@ -148,6 +148,30 @@ def test_dry_run_names_every_file_and_writes_nothing(askcode):
     assert not (askcode.folder / ".askcode").exists()
 
 
+def test_verbose_names_a_file_that_was_read_leniently(askcode):
+    write(askcode.folder, {"bad.py": b'def ok():\n    return "a\xffb"\n'})
+
+    planned = askcode("index", "--dry-run", "--verbose")
+    indexed = askcode("index", "--verbose")
+
+    assert "bad.py  (new, undecodable bytes replaced: 1)" in planned.out
+    assert "read: bad.py (undecodable bytes replaced: 1)" in indexed.out.splitlines()
+    assert "bad.py" not in askcode("index").out
+
+
+def test_a_repository_inside_is_counted_and_can_be_taken_in(askcode):
+    subprocess.run(["git", "init", "-q", str(askcode.folder)], check=True)
+    subprocess.run(["git", "init", "-q", str(askcode.folder / "inner")], check=True)
+    write(askcode.folder, {"inner/deep.py": "def inner_deep():\n    return 1\n"})
+
+    without, taken = askcode("index"), askcode("index", "--submodules")
+    found = askcode("search", "inner_deep", "--json")
+
+    assert "1 repository inside this one left out (--submodules)" in without.out.splitlines()
+    assert "left out" not in taken.out.split("\n", 1)[1]
+    assert found.json["hits"][0]["path"] == "inner/deep.py"
+
+
 def test_the_index_hides_itself_from_git(askcode):
     git = ["git", "-C", str(askcode.folder)]
     subprocess.run([*git, "init", "-q"], check=True)

@@ -1,5 +1,6 @@
 """Whatever stops a run: the index stays whole, and nothing paid for is paid again."""
 
+import os
 import random
 import re
 import shutil
@@ -215,3 +216,27 @@ def test_searches_during_a_run_see_whole_files(askcode):
         process.communicate()
 
         assert process.returncode == 0
+
+
+SLOW_GIT = """#!/bin/sh
+touch "$GIT_WAS_ASKED"
+sleep 30
+"""
+
+
+def test_a_signal_before_the_files_are_compared_says_that_nothing_changed(
+    askcode, tmp_path, monkeypatch
+):
+    asked, tools = tmp_path / "asked", tmp_path / "tools"
+    write(tools, {"git": SLOW_GIT})
+    (tools / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setenv("GIT_WAS_ASKED", str(asked))
+    process = start_index(askcode.folder)
+    wait_until(asked.exists)
+
+    process.send_signal(signal.SIGTERM)
+    _, error = process.communicate(timeout=30)
+
+    assert process.returncode == 143
+    assert "terminated; nothing was changed" in error

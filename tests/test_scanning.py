@@ -403,3 +403,59 @@ def test_names_that_only_sound_like_secrets(path):
 )  # fmt: skip
 def test_names_that_the_default_rules_know(path, reason):
     assert reason_by_name(path) == reason
+
+
+def committed(root, *paths):
+    root.mkdir(parents=True, exist_ok=True)
+    git(root, "init", "-q")
+    put(root, *paths)
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "one")
+
+
+@pytest.fixture
+def nested(repository):
+    """Return a repository with a submodule, one in it, a plain nested one and an absent one."""
+    committed(repository / "lib" / "deep", "deep.py")
+    committed(repository / "lib", "lib.py")
+    put(repository, "lib/.gitignore", text="built/\n")
+    put(repository, "lib/built/out.py", "lib/new.py")
+    git(repository, "-c", "advice.addEmbeddedRepo=false", "add", "lib")
+    committed(repository / "mine", "mine.py")
+    committed(repository / "absent", "gone.py")
+    git(repository, "-c", "advice.addEmbeddedRepo=false", "add", "absent")
+    subprocess.run(["rm", "-r", repository / "absent"], check=True)
+    (repository / "absent").mkdir()
+    return repository
+
+
+def test_submodules_and_nested_repositories_are_left_out(nested):
+    found = reasons(nested)
+    assert found == {
+        "plain.py": None,
+        "lib": "submodule",
+        "mine": "nested repository",
+        "absent": "submodule",
+    }
+
+
+def test_submodules_are_listed_by_their_own_rules_on_request(nested):
+    assert reasons(nested, submodules=True) == {
+        "plain.py": None,
+        "lib/.gitignore": None,
+        "lib/lib.py": None,
+        "lib/new.py": None,
+        "lib/deep/deep.py": None,
+        "mine/mine.py": None,
+        "absent": "submodule",
+    }
+
+
+def test_submodules_are_listed_where_git_cannot_be_asked(nested, monkeypatch):
+    refuse_git(monkeypatch)
+    found = list_files(nested, ScanRules(submodules=True), index_dir=None)
+    assert found.paths == (
+        "lib/.gitignore", "lib/deep/deep.py", "lib/lib.py", "lib/new.py", "mine/mine.py",
+        "plain.py",
+    )  # fmt: skip
+    assert any(warning.startswith("lib: listed files without git") for warning in found.warnings)

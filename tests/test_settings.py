@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from askcode.errors import UsageError
-from askcode.settings import load_settings, parse_size, shown_settings
+from askcode.setting_values import parse_size
+from askcode.settings import load_settings, shown_settings
 
 
 def load(tmp_path, *, flags=None, environment=None, user="", project=""):

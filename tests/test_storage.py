@@ -166,16 +166,17 @@ def test_damage_is_named_and_the_next_run_repairs_it(askcode, damage):
     damage(place_of(askcode))
 
     searched, asked = askcode("search", "plain_number"), askcode("ask", "plain_number", "--no-llm")
-    status, looked = askcode("status"), askcode("index", "--dry-run")
+    status, checked = askcode("status"), askcode("index", "--check")
+    looked = askcode("index", "--dry-run", "--json")
     repaired = askcode("index")
     found = askcode("search", "plain_number", "--json")
 
-    # what only counts files has no need of the words
-    assert (searched.code, asked.code) == (3, 3)
-    assert status.code == (0 if damage is words_gone else 3)
+    assert (searched.code, asked.code, status.code, checked.code) == (3, 3, 3, 3)
     assert "damaged" in searched.err
     assert "askcode index" in searched.err
-    assert looked.code in (0, 3)
+    assert looked.code == 0
+    assert "it is made anew" in looked.err
+    assert {file["decision"] for file in looked.json["files"]} == {"index"}
     assert repaired.code == 0
     assert found.json["hits"][0]["path"] == "plain.py"
     assert "Traceback" not in searched.err + asked.err + status.err + looked.err + repaired.err
@@ -397,3 +398,17 @@ def test_memory_is_bounded_by_batches(askcode):
     code, peak_kb = map(int, done.stdout.split())
     assert code == 0
     assert peak_kb < 1_000_000
+
+
+def test_a_link_in_the_place_of_the_index_is_not_written_through(askcode, tmp_path):
+    target = tmp_path / "target"
+    target.mkdir()
+    (askcode.folder / ".askcode").symlink_to(target)
+
+    refused = askcode("index")
+    named = askcode("index", "--index-dir", str(target))
+
+    assert refused.code == 2
+    assert "--index-dir" in refused.err
+    assert named.code == 0
+    assert askcode("search", "plain_number", "--index-dir", str(target)).code == 0

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +15,8 @@ from askcode.cli.output import note, print_json, print_lines
 from askcode.cli.progress import showing_progress
 from askcode.errors import CheckFailed, IndexIncomplete, Interrupted, UsageError
 from askcode.records import IndexPlan, IndexReport
-from askcode.settings import Settings, load_settings, parse_size
+from askcode.setting_values import parse_size
+from askcode.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from askcode.indexing import Progress, Survey
@@ -80,6 +80,12 @@ def index(
     exclude: Annotated[
         list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Leave these files out.")
     ] = None,
+    submodules: Annotated[
+        bool | None,
+        typer.Option(
+            "--submodules/--no-submodules", help="Take in submodules and nested repositories."
+        ),
+    ] = None,
     allow_secrets: Annotated[
         bool,
         typer.Option("--allow-secrets", help="Let --include take files that look like secrets."),
@@ -112,6 +118,7 @@ def index(
             "concurrency": concurrency,
             "include": options.flag_values(include),
             "exclude": options.flag_values(exclude),
+            "submodules": submodules,
             "max_file_size": max_file_size,
             "embed_model": embed_model,
             "llm_model": llm_model,
@@ -168,10 +175,9 @@ class _View:
 
     def check(self, root: Path) -> None:
         """Exit 7 when the files differ from the index."""
-        from askcode.sessions import looking_indexer
+        from askcode.sessions import look
 
-        indexer = looking_indexer(self.settings, root, self.wanted, must_exist=True)
-        survey = indexer.survey()
+        survey = look(self.settings, root, self.wanted, must_exist=True).indexer.survey()
         plan = IndexPlan(survey.files, survey.removed, 0, estimate=rendering.NO_ESTIMATE)
         if self.as_json:
             print_json(rendering.plan_json(plan))
@@ -184,12 +190,12 @@ class _View:
 
     def dry_run(self, root: Path) -> None:
         """Print what a run would do and what it would ask of the language model."""
-        from askcode.sessions import looking_indexer
+        from askcode.sessions import look
 
-        indexer = looking_indexer(self.settings, root, self.wanted, must_exist=False)
-        survey = indexer.survey()
-        plan = indexer.plan(survey)
-        for warning in survey.warnings:
+        seen = look(self.settings, root, self.wanted, must_exist=False)
+        survey = seen.indexer.survey()
+        plan = seen.indexer.plan(survey)
+        for warning in (*seen.notes, *survey.warnings):
             self.say(warning)
         if self.as_json:
             print_json(rendering.plan_json(plan))
@@ -200,19 +206,16 @@ class _View:
         """Index, and print what was done."""
         from askcode.sessions import indexing
 
-        with indexing(self.settings, root, self.wanted) as session:
+        with _Kept() as kept, indexing(self.settings, root, self.wanted) as session:
             for text in session.notes:
                 self.say(text)
-            survey = session.indexer.survey()
+            survey = kept.survey = session.indexer.survey()
             if session.pays and survey.changed:
                 self._announce(session.indexer.plan(survey))
-            with (
-                _interruptible(survey) as track,
-                showing_progress(
-                    total_files=len(survey.changed), spent=session.spent, is_quiet=self.quiet
-                ) as show,
-            ):
-                report = session.indexer.run(survey, on_progress=track(show))
+            with showing_progress(
+                total_files=len(survey.changed), spent=session.spent, is_quiet=self.quiet
+            ) as show:
+                report = session.indexer.run(survey, on_progress=kept.track(show))
             session.keep(report)
         self._tell(report, survey)
 
@@ -239,7 +242,8 @@ class _View:
         for text in report.notes:
             self.say(text)
         if not self.quiet:
-            lines = rendering.report_lines(report, verbose=self.verbose)
+            lines = rendering.reading_lines(survey) if self.verbose else []
+            lines += rendering.report_lines(report, verbose=self.verbose)
             print_lines(lines, to_stderr=self.as_json)
         if not survey.changed and not survey.unchanged:
             found = f": {survey.considered} were found, 0 are to be indexed"
@@ -256,26 +260,42 @@ class _View:
             )
 
 
-@contextmanager
-def _interruptible(survey: Survey) -> Iterator[rendering.Tracker]:
+class _Kept:
     """Turn a signal into a message that says how much of the run was kept."""
-    stored = [0]
 
-    def track(show: rendering.OnProgress) -> rendering.OnProgress:
+    def __init__(self) -> None:
+        self.survey: Survey | None = None
+        self._stored = 0
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not isinstance(error, KeyboardInterrupt):
+            return
+        is_terminated = isinstance(error, Terminated)
+        raise Interrupted(
+            f"{'terminated' if is_terminated else 'interrupted'}; {self._told()}",
+            exit_code=EXIT_TERMINATED if is_terminated else EXIT_INTERRUPTED,
+            hint="run again to continue",
+        ) from error
+
+    def track(self, show: rendering.OnProgress) -> rendering.OnProgress:
+        """Return a receiver of progress that takes note of it, then shows it."""
+
         def both(step: Progress) -> None:
-            stored[0] = step.stored
+            self._stored = step.stored
             show(step)
 
         return both
 
-    try:
-        yield track
-    except KeyboardInterrupt as error:
-        is_terminated = isinstance(error, Terminated)
-        done = survey.unchanged + stored[0]
-        raise Interrupted(
-            f"{'terminated' if is_terminated else 'interrupted'}; "
-            f"{done} of {survey.unchanged + len(survey.changed)} files are indexed",
-            exit_code=EXIT_TERMINATED if is_terminated else EXIT_INTERRUPTED,
-            hint="run again to continue",
-        ) from error
+    def _told(self) -> str:
+        if self.survey is None:
+            return "nothing was changed"
+        done = self.survey.unchanged + self._stored
+        return f"{done} of {self.survey.unchanged + len(self.survey.changed)} files are indexed"

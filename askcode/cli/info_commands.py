@@ -38,11 +38,11 @@ def status(
 
 
 def _status(settings: Settings, root: Path) -> rendering.Status:
-    from askcode.sessions import looking_indexer, without_llm
+    from askcode.sessions import look, without_llm
 
     index = wiring.open_index(settings, root)
     files = index.store.files()
-    survey = looking_indexer(settings, root, without_llm(), must_exist=True).survey()
+    survey = look(settings, root, without_llm(), must_exist=True).indexer.survey()
     reasons = Counter(file.reason for file in survey.files if file.decision == "index")
     return rendering.Status(
         root=str(root),

@@ -17,7 +17,16 @@ from askcode.cli.json_values import plan_json as plan_json
 from askcode.cli.json_values import report_json as report_json
 from askcode.cli.json_values import search_json as search_json
 from askcode.cli.json_values import status_json as status_json
-from askcode.records import Answer, Citation, Estimate, Hit, IndexPlan, IndexReport, Retrieved
+from askcode.records import (
+    Answer,
+    Citation,
+    Estimate,
+    FilePlan,
+    Hit,
+    IndexPlan,
+    IndexReport,
+    Retrieved,
+)
 from askcode.terminal_text import escape_line
 
 if TYPE_CHECKING:
@@ -72,8 +81,7 @@ def estimate_line(plan: IndexPlan, prices: Prices) -> str:
 def plan_lines(plan: IndexPlan, prices: Prices, *, verbose: bool) -> list[str]:
     """Return what a run would do, each left-out file with its reason; unchanged if verbose."""
     lines = [
-        f"{_DECISIONS[file.decision]:<10}{escape_line(file.path)}"
-        + (f"  ({file.reason})" if file.reason else "")
+        f"{_DECISIONS[file.decision]:<10}{escape_line(file.path)}{_remark(file, verbose=verbose)}"
         for file in plan.files
         if verbose or file.decision != "unchanged"
     ]
@@ -88,6 +96,16 @@ def plan_lines(plan: IndexPlan, prices: Prices, *, verbose: bool) -> list[str]:
 
 
 _DECISIONS = {"index": "index", "unchanged": "unchanged", "skip": "leave out"}
+
+
+def _remark(file: FilePlan, *, verbose: bool) -> str:
+    told = [file.reason, file.note if verbose else ""]
+    return f"  ({', '.join(filter(None, told))})" if any(told) else ""
+
+
+def reading_lines(survey: Survey) -> list[str]:
+    """Return the files that are no clean text of one encoding, and how they were read."""
+    return [f"read: {escape_line(file.path)} ({file.note})" for file in survey.files if file.note]
 
 
 def report_lines(report: IndexReport, *, verbose: bool) -> list[str]:
@@ -117,15 +135,21 @@ def _llm_lines(report: IndexReport) -> list[str]:
 
 
 def _skipped_lines(report: IndexReport, *, verbose: bool) -> list[str]:
+    reasons = Counter(left.reason for left in report.skipped)
     if verbose:
-        return [
+        lines = [
             f"left out: {escape_line(left.path)} ({left.reason}"
             + (f": {left.detail})" if left.detail else ")")
             for left in report.skipped
         ]
-    reasons = Counter(left.reason for left in report.skipped)
-    told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
-    return [f"left out: {told} (each by name: --verbose)"] if told else []
+    else:
+        told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+        lines = [f"left out: {told} (each by name: --verbose)"] if told else []
+    nested = reasons["submodule"] + reasons["nested repository"]
+    if nested:
+        noun = "repository" if nested == 1 else "repositories"
+        lines.append(f"{nested:,} {noun} inside this one left out (--submodules)")
+    return lines
 
 
 def freshness_text(survey: Survey) -> str:
