@@ -148,6 +148,26 @@ def test_dry_run_names_every_file_and_writes_nothing(askcode):
     assert not (askcode.folder / ".askcode").exists()
 
 
+@pytest.mark.parametrize(
+    ("question", "is_found"),
+    [
+        ("Where is the tax added?", True),
+        ("what is the total", True),
+        ("What does the shopping cart do?", True),
+        ("Where is user input checked?", False),
+        ("who won the chess match in Reykjavik?", False),
+        ("how does the kernel schedule threads?", False),
+    ],
+)
+def test_a_small_code_base_answers_what_it_says_and_nothing_else(askcode, question, is_found):
+    askcode("index")
+
+    asked = askcode("ask", question, "--no-llm", "--json").json
+
+    assert asked["mode"] == ("excerpts" if is_found else "nothing_found")
+    assert bool(asked["hits"]) is is_found
+
+
 def test_verbose_names_a_file_that_was_read_leniently(askcode):
     write(askcode.folder, {"bad.py": b'def ok():\n    return "a\xffb"\n'})
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from askcode.fusing import Found, fuse
@@ -22,17 +25,28 @@ def test_the_signs_are_read_from_what_was_found():
 
     assert read.similarity == 0.5
     assert read.unknown_names == 1.0
-    assert 0 < read.together < 1
+    assert 0 < read.covered < 1
+    assert 0 < read.absent < 1
+    assert read.size == 0.0
 
 
-def test_more_likeness_means_more_chance():
-    unlike, like = Signs(0.1, 1.0, 0.0, 0.2), Signs(0.5, 1.0, 0.0, 0.8)
+LIKELY = Signs(
+    similarity=0.5, length=1.5, unknown_names=0.0, covered=0.8, absent=0.0, size=math.log(50)
+)
 
-    assert 0 < unlike.chance < like.chance < 1
 
-
-def test_a_name_that_is_nowhere_lowers_the_chance():
-    assert Signs(0.4, 1.5, 1.0, 0.4).chance < Signs(0.4, 1.5, 0.0, 0.4).chance
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"similarity": 0.1},
+        {"unknown_names": 1.0},
+        {"covered": 0.2},
+        {"absent": 0.5},
+        {"size": math.log(200)},
+    ],
+)
+def test_each_sign_against_it_lowers_the_chance(change):
+    assert 0 < replace(LIKELY, **change).chance < LIKELY.chance < 1
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import random
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
@@ -10,12 +11,13 @@ import numpy as np
 
 from askcode.fusing import fuse
 from askcode.grading import FLOOR, Signs, knows_a_name, read_signs
+from askcode.records import Filters
 from askcode.retrieving import Retriever
 from askcode.wording import read_words
 from tests.eval.questions import BenchQuestion, BenchSet
 
-# Of the questions that belong here, at most this share may be refused.
-REFUSED = 0.03
+# How many files besides its own a question is asked of, for a small code base.
+FEW = (2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +26,42 @@ class Asked:
 
     question: BenchQuestion
     repo: str
+    is_whole: bool
+    """Whether all of the repository was searched, not a few files of it."""
     belongs: bool
     knows_a_name: bool
     signs: Signs
 
 
 def ask_all(bench: BenchSet, retrievers: Mapping[str, Retriever]) -> list[Asked]:
-    """Ask every question of its own tree, and of one tree of another project."""
+    """Ask every question of its own tree and of one of another project, and of a few files."""
     chance = random.Random(1)
+    files = {repo: sorted(one.store.files()) for repo, one in retrievers.items()}
     asked = []
     for question in bench.questions:
         others = [repo for repo in retrievers if project(repo) != project(question.repo)]
         for repo in (question.repo, *(chance.sample(others, 1) if others else ())):
-            found = retrievers[repo].found(question.text)
-            words = read_words(question.text)
-            asked.append(
-                Asked(
-                    question,
-                    repo,
-                    repo == question.repo,
-                    knows_a_name(words, found),
-                    read_signs(words, found, fuse(question.text, [found])),
-                )
-            )
+            wanted = question.relevant[:2] if repo == question.repo else ()
+            few = [*wanted, *chance.sample(files[repo], min(len(files[repo]), chance.choice(FEW)))]
+            globs = tuple("/" + glob.escape(path) for path in few)
+            asked += [
+                _ask(question, repo, retrievers[repo], filters)
+                for filters in (Filters(), Filters(globs))
+            ]
     return asked
+
+
+def _ask(question: BenchQuestion, repo: str, retriever: Retriever, filters: Filters) -> Asked:
+    found = retriever.found(question.text, filters=filters)
+    words = read_words(question.text)
+    return Asked(
+        question,
+        repo,
+        not filters.path_globs,
+        repo == question.repo,
+        knows_a_name(words, found),
+        read_signs(words, found, fuse(question.text, [found])),
+    )
 
 
 def project(repo: str) -> str:
@@ -58,6 +72,16 @@ def project(repo: str) -> str:
 def print_grading(bench: BenchSet, retrievers: Mapping[str, Retriever]) -> None:
     """Print what the floor refuses, and the weights that a new fit would give."""
     asked = ask_all(bench, retrievers)
+    for is_whole, name in ((True, "whole trees"), (False, "a few files")):
+        print(f"\n{name}")
+        _print_refused([one for one in asked if one.is_whole == is_whole])
+    bias, weights = fit(asked)
+    print("\na new fit:  BIAS", round(bias, 2))
+    for field, weight in zip(fields(Signs), weights, strict=True):
+        print(f"  {field.name:14} {weight:.2f}")
+
+
+def _print_refused(asked: list[Asked]) -> None:
     own = [one for one in asked if one.belongs]
     foreign = [one for one in asked if not one.belongs]
     print(f"floor {FLOOR}: refused of {len(own)} own questions {_refused(own, FLOOR):.1%}, "
@@ -70,14 +94,6 @@ def print_grading(bench: BenchSet, retrievers: Mapping[str, Retriever]) -> None:
     for shown in (0.01, 0.02, 0.03, 0.05):
         floor = _floor_that_refuses(own, shown)
         print(f"floor {floor:.3f} refuses {shown:.0%} of own and {_refused(foreign, floor):.1%}")
-    bias, weights = fit(asked)
-    print("\na new fit:  BIAS", round(bias, 2))
-    for field, weight in zip(fields(Signs), weights, strict=True):
-        print(f"  {field.name:12} {weight:.2f}")
-
-
-def _of(source: str, asked: list[Asked]) -> list[Asked]:
-    return [one for one in asked if one.question.source == source]
 
 
 def _refused(asked: list[Asked], floor: float) -> float:
