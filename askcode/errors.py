@@ -7,6 +7,7 @@ AskcodeError                    1   internal, output or disk
 │   ├── IndexEmpty              3
 │   ├── IndexDamaged            3
 │   └── IndexMismatch           3   other model, schema, chunking or prompts
+├── StorageUnavailable          1   object storage cannot be reached, or refuses
 ├── ModelUnavailable            4   the LLM or the embedding model cannot be used
 │   ├── LanguageModelError      4   and its three classes, by what to do next:
 │   │   ├── TransientError      4   trying again later may work
@@ -61,6 +62,10 @@ class IndexDamaged(IndexUnusable):
 
 class IndexMismatch(IndexUnusable):
     """Report an index made with another model, schema, chunking or prompts."""
+
+
+class StorageUnavailable(AskcodeError):
+    """Report object storage that cannot be reached, or refuses."""
 
 
 class ModelUnavailable(AskcodeError):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from askcode.errors import AskcodeError, IndexDamaged, IndexMismatch, IndexMissing, UsageError
+from askcode.errors import IndexDamaged, IndexMismatch, IndexMissing
+from askcode.protocols import IndexPlace
 from askcode.records import EmbedderIdentity
 
 MANIFEST_NAME = "manifest.json"
@@ -33,57 +31,38 @@ class Manifest:
     schema_version: int = SCHEMA_VERSION
 
 
-def prepare_directory(index_dir: Path) -> None:
-    """Make the index directory, with an ignore file that hides it from git.
-
-    Raises:
-        UsageError: it cannot be written.
-        AskcodeError: the disk is full.
-    """
-    try:
-        index_dir.mkdir(parents=True, exist_ok=True)
-        ignore = index_dir / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="ascii")
-        if not os.access(index_dir, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except OSError as error:
-        raise _cannot_write(index_dir, error) from error
-
-
-def load_manifest(index_dir: Path) -> Manifest:
+def load_manifest(place: IndexPlace) -> Manifest:
     """Read the manifest of an index.
 
     Raises:
         IndexMissing: there is none.
         IndexDamaged: it cannot be read.
         IndexMismatch: another version of askcode wrote it in another form.
+        StorageUnavailable: the storage it lies in cannot be reached.
     """
-    path = index_dir / MANIFEST_NAME
+    where = f"{place.uri}/{MANIFEST_NAME}"
     try:
-        data = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise _missing(index_dir) from error
+        text = place.read(MANIFEST_NAME)
+        if text is None:
+            raise _missing(place)
+        data = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
-        raise _damaged(path, error) from error
+        raise _damaged(where, error) from error
     if not isinstance(data, dict):
-        raise _damaged(path, "it is not an object")
-    _check_schema(path, data)
-    return _parse(path, data)
+        raise _damaged(where, "it is not an object")
+    _check_schema(where, data)
+    return _parse(where, data)
 
 
-def save_manifest(index_dir: Path, manifest: Manifest) -> None:
+def save_manifest(place: IndexPlace, manifest: Manifest) -> None:
     """Write the manifest in one step that a crash cannot divide.
 
     Raises:
-        UsageError: the directory cannot be written.
-        AskcodeError: the disk is full.
+        UsageError: the place cannot be written.
+        AskcodeError: the disk is full, or the storage cannot be reached.
     """
     text = json.dumps(asdict(manifest), indent=2) + "\n"
-    try:
-        _write_atomically(index_dir / MANIFEST_NAME, text)
-    except OSError as error:
-        raise _cannot_write(index_dir, error) from error
+    place.write(MANIFEST_NAME, text.encode())
 
 
 def check_embedder(manifest: Manifest, configured: EmbedderIdentity) -> None:
@@ -142,26 +121,26 @@ def check_chunking(manifest: Manifest, *, version: int, chunk_tokens: int) -> No
         )
 
 
-def _missing(index_dir: Path) -> IndexMissing | IndexDamaged:
+def _missing(place: IndexPlace) -> IndexMissing | IndexDamaged:
     """Tell an index that lost its manifest from none at all."""
-    if index_dir.is_dir() and any(index_dir.glob("*.lance")):
+    if any(name.endswith(".lance/") for name in place.sizes()):
         return IndexDamaged(
-            f"the index in {index_dir} is damaged or incomplete (it has no {MANIFEST_NAME})",
+            f"the index in {place.uri} is damaged or incomplete (it has no {MANIFEST_NAME})",
             hint="run: askcode index",
         )
-    return IndexMissing(f"there is no index in {index_dir}", hint="make one with: askcode index")
+    return IndexMissing(f"there is no index in {place.uri}", hint="make one with: askcode index")
 
 
-def _damaged(path: Path, why: object) -> IndexDamaged:
+def _damaged(where: str, why: object) -> IndexDamaged:
     return IndexDamaged(
-        f"the index is damaged or incomplete ({path}: {why})", hint="run: askcode index"
+        f"the index is damaged or incomplete ({where}: {why})", hint="run: askcode index"
     )
 
 
-def _check_schema(path: Path, data: dict[str, object]) -> None:
+def _check_schema(where: str, data: dict[str, object]) -> None:
     version = data.get("schema_version")
     if not isinstance(version, int):
-        raise _damaged(path, "it has no schema version")
+        raise _damaged(where, "it has no schema version")
     if version != SCHEMA_VERSION:
         age = "newer" if version > SCHEMA_VERSION else "older"
         raise IndexMismatch(
@@ -171,44 +150,18 @@ def _check_schema(path: Path, data: dict[str, object]) -> None:
         )
 
 
-def _parse(path: Path, data: dict[str, object]) -> Manifest:
+def _parse(where: str, data: dict[str, object]) -> Manifest:
     embedder = data.get("embedder")
     try:
         if not isinstance(embedder, dict):
             raise TypeError("embedder is missing")
         found = Manifest(**{**data, "embedder": EmbedderIdentity(**embedder)})  # type: ignore[arg-type]
     except TypeError as error:
-        raise _damaged(path, error) from error
+        raise _damaged(where, error) from error
     texts = (found.table, found.embedder.name, found.embedder.digest, found.prompts_digest)
     numbers = (found.embedder.dim, found.chunking_version, found.chunk_tokens)
     if not all(isinstance(text, str) for text in texts) or not all(
         type(number) is int for number in numbers
     ):
-        raise _damaged(path, "a value has the wrong type")
+        raise _damaged(where, "a value has the wrong type")
     return found
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _cannot_write(index_dir: Path, error: OSError) -> AskcodeError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return AskcodeError(
-            f"no space left on device: {index_dir}", hint="make room, then run: askcode index"
-        )
-    return UsageError(
-        f"cannot write {index_dir}: {error.strerror}",
-        hint="put the index elsewhere with --index-dir",
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from askcode.records import (
@@ -136,4 +137,40 @@ class DescriptionCache(Protocol):
 
     def spent(self) -> Usage:
         """Return all that was ever paid into this cache."""
+        ...
+
+
+class IndexPlace(Protocol):
+    """Where an index lies: a folder, or a prefix in object storage."""
+
+    @property
+    def uri(self) -> str:
+        """Return the place as LanceDB opens it and users know it."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """Return what is kept under a name, or None.
+
+        Raises:
+            OSError: a file is there that cannot be read.
+            StorageUnavailable: the storage cannot be reached or refuses.
+        """
+        ...
+
+    def write(self, name: str, data: bytes) -> None:
+        """Keep data under a name in one step that a crash cannot divide."""
+        ...
+
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes below each name in the place, those of folders with a slash."""
+        ...
+
+    def hold(self, *, wait: bool) -> AbstractContextManager[Callable[[], None]]:
+        """Let no other run write until the block ends.
+
+        What the block is given raises IndexLocked when the place is no longer held.
+
+        Raises:
+            IndexLocked: another run holds it, and `wait` is off.
+        """
         ...

@@ -15,32 +15,33 @@ from askcode.chunking import CHUNKING_VERSION, Chunker
 from askcode.describing import Budget, Describer
 from askcode.errors import IndexDamaged, IndexMismatch, IndexMissing, UsageError
 from askcode.indexing import Indexer
-from askcode.locking import index_lock
+from askcode.local_place import prepare_directory
 from askcode.manifest import (
     MANIFEST_NAME,
     Manifest,
     check_chunking,
     check_embedder,
     load_manifest,
-    prepare_directory,
     save_manifest,
 )
 from askcode.metering import Meter
-from askcode.protocols import DescriptionCache, Embedder, Store
+from askcode.protocols import DescriptionCache, Embedder, IndexPlace, Store
 from askcode.records import IndexReport, Usage, digest_text
 from askcode.scanning import ScanRules
 from askcode.settings import Settings
 from askcode.wiring import (
     CACHE_NAME,
+    make_database,
     make_embedder,
     make_embedder_of,
     make_model,
+    make_place,
     make_prompts,
-    open_table,
     reading_cache,
 )
 
 if TYPE_CHECKING:
+    from askcode.adapters.lance_store import Database
     from askcode.prompting import Prompts
 
 INDEX_PROMPTS = ("questions", "questions_prose", "summary", "title", "keywords")
@@ -90,8 +91,8 @@ def look(settings: Settings, root: Path, wanted: IndexWanted, *, must_exist: boo
         IndexUnusable: the index was made otherwise, or is missing or damaged where it must
             exist.
     """
-    embedder = _embedder(settings, root, wanted)
-    place = settings.index_place(root)
+    place = make_place(settings, root)
+    embedder = _embedder(settings, place, wanted)
     store: Store = NoStore()
     notes: tuple[str, ...] = ()
     try:
@@ -104,19 +105,21 @@ def look(settings: Settings, root: Path, wanted: IndexWanted, *, must_exist: boo
         if must_exist:
             raise
         notes = (_made_anew(error),)
-    cache = reading_cache(place)
+    cache = reading_cache(settings.index_place(root))
     describer = _make_describer(settings, wanted, cache, Meter())
     return Look(_make_indexer(settings, root, wanted, (embedder, store, describer)), notes)
 
 
-def _readable_store(settings: Settings, place: Path, embedder: Embedder) -> Store:
+def _readable_store(settings: Settings, place: IndexPlace, embedder: Embedder) -> Store:
     manifest = load_manifest(place)
     _check(manifest, settings, embedder, make_prompts(settings))
-    return _readable_table(place, manifest)
+    return _readable_table(make_database(settings, place), manifest)
 
 
-def _readable_table(place: Path, manifest: Manifest) -> Store:
-    store = open_table(place, manifest)
+def _readable_table(database: Database, manifest: Manifest) -> Store:
+    from askcode.adapters.lance_store import open_store
+
+    store = open_store(database, table=manifest.table, dim=manifest.embedder.dim)
     # a table whose files are cut opens well: only reading tells
     store.verify()
     return store
@@ -133,21 +136,24 @@ def indexing(settings: Settings, root: Path, wanted: IndexWanted) -> Iterator[In
     Raises:
         IndexLocked: another run holds it.
         IndexMismatch: it was made otherwise, and no rebuild is wanted.
+        StorageUnavailable: it lies in object storage that cannot be reached.
     """
     from askcode.adapters.sqlite_cache import SqliteDescriptionCache
 
-    embedder = _embedder(settings, root, wanted)
+    place = make_place(settings, root)
+    embedder = _embedder(settings, place, wanted)
     prompts = make_prompts(settings)
     prompts.check()
-    place = settings.index_place(root)
-    if place.is_symlink() and not settings.index_dir:
+    here = settings.index_place(root)
+    if here.is_symlink() and not settings.index_dir:
         # the repository may be a stranger's, and the link lead anywhere
-        raise UsageError(f"{place} is a link", hint="name its target with --index-dir")
-    is_new = not place.exists()
-    prepare_directory(place)
-    with index_lock(place, wait=wanted.wait):
-        target = _target(settings, place, wanted, embedder, prompts)
-        with closing(SqliteDescriptionCache(place / CACHE_NAME)) as cache:
+        raise UsageError(f"{here} is a link", hint="name its target with --index-dir")
+    is_new = not here.exists()
+    with place.hold(wait=wanted.wait) as still_held:
+        prepare_directory(here)
+        made = _Made(settings, wanted, embedder, prompts)
+        target = made.target(place, make_database(settings, place, before_write=still_held))
+        with closing(SqliteDescriptionCache(here / CACHE_NAME)) as cache:
             meter = Meter()
             describer = _make_describer(settings, wanted, cache, meter)
             notes = (
@@ -166,10 +172,10 @@ def indexing(settings: Settings, root: Path, wanted: IndexWanted) -> Iterator[In
             )
 
 
-def _embedder(settings: Settings, root: Path, wanted: IndexWanted) -> Embedder:
+def _embedder(settings: Settings, place: IndexPlace, wanted: IndexWanted) -> Embedder:
     if wanted.rebuild:
         return make_embedder(settings)
-    return make_embedder_of(settings, settings.index_place(root))
+    return make_embedder_of(settings, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,52 +187,58 @@ class _Target:
     notes: tuple[str, ...] = ()
 
 
-def _target(
-    settings: Settings, place: Path, wanted: IndexWanted, embedder: Embedder, prompts: Prompts
-) -> _Target:
-    from askcode.adapters.lance_store import create_store, drop_other_tables
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """How a run makes its index, to be compared with how the one that is there was made."""
 
-    old, notes = _usable_manifest(settings, place, wanted, embedder, prompts)
-    if old is not None and not wanted.rebuild:
-        try:
-            opened = _readable_table(place, old)
-        except IndexDamaged as error:
-            notes = (_made_anew(error),)
-            old = None
-        else:
-            # a rebuild that was killed left its half table behind
-            drop_other_tables(place, keep=old.table)
-            return _Target(opened, _keep_nothing)
-    manifest = _new_manifest(settings, embedder, prompts)
-    store = create_store(place, table=manifest.table, dim=manifest.embedder.dim)
+    settings: Settings
+    wanted: IndexWanted
+    embedder: Embedder
+    prompts: Prompts
 
-    def keep(report: IndexReport) -> None:
-        if not report.stopped:
+    def target(self, place: IndexPlace, database: Database) -> _Target:
+        """Return the store to write to: the one that is there, or a new one."""
+        from askcode.adapters.lance_store import create_store, drop_other_tables
+
+        old, notes = self._usable_manifest(place)
+        if old is not None and not self.wanted.rebuild:
+            try:
+                opened = _readable_table(database, old)
+            except IndexDamaged as error:
+                notes = (_made_anew(error),)
+                old = None
+            else:
+                # a rebuild that was killed left its half table behind
+                drop_other_tables(database, keep=old.table)
+                return _Target(opened, _keep_nothing)
+        manifest = _new_manifest(self.settings, self.embedder, self.prompts)
+        store = create_store(database, table=manifest.table, dim=manifest.embedder.dim)
+
+        def keep(report: IndexReport) -> None:
+            if not report.stopped:
+                database.before_write()
+                save_manifest(place, manifest)
+                drop_other_tables(database, keep=manifest.table)
+
+        if old is None and not (self.wanted.rebuild and place.read(MANIFEST_NAME) is not None):
+            # nothing can be lost: what is stored so far may be searched at once
             save_manifest(place, manifest)
-            drop_other_tables(place, keep=manifest.table)
+        return _Target(store, keep, notes)
 
-    if old is None and not (wanted.rebuild and (place / MANIFEST_NAME).exists()):
-        # nothing can be lost: what is stored so far may be searched at once
-        save_manifest(place, manifest)
-    return _Target(store, keep, notes)
-
-
-def _usable_manifest(
-    settings: Settings, place: Path, wanted: IndexWanted, embedder: Embedder, prompts: Prompts
-) -> tuple[Manifest | None, tuple[str, ...]]:
-    try:
-        manifest = load_manifest(place)
-    except IndexMissing:
-        return None, ()
-    except IndexDamaged as error:
-        return None, (_made_anew(error),)
-    except IndexMismatch:
-        if wanted.rebuild:
+    def _usable_manifest(self, place: IndexPlace) -> tuple[Manifest | None, tuple[str, ...]]:
+        try:
+            manifest = load_manifest(place)
+        except IndexMissing:
             return None, ()
-        raise
-    if not wanted.rebuild:
-        _check(manifest, settings, embedder, prompts)
-    return manifest, ()
+        except IndexDamaged as error:
+            return None, (_made_anew(error),)
+        except IndexMismatch:
+            if self.wanted.rebuild:
+                return None, ()
+            raise
+        if not self.wanted.rebuild:
+            _check(manifest, self.settings, self.embedder, self.prompts)
+        return manifest, ()
 
 
 def _check(manifest: Manifest, settings: Settings, embedder: Embedder, prompts: Prompts) -> None:

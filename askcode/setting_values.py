@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
+from askcode.errors import UsageError
 from askcode.providers import PRESETS
 
 METADATA_KINDS = ("questions", "summary", "title", "keywords", "outline")
+
+STORAGE_SCHEMES = ("s3", "gs", "az")
 
 Parser = Callable[[object], object]
 
@@ -34,6 +38,26 @@ def at_least(smallest: float, convert: Callable[[Any], Any]) -> Parser:
         return number
 
     return parse
+
+
+def parse_place(value: object) -> str:
+    """Parse a folder or the URL of a prefix in object storage.
+
+    Raises:
+        UsageError: the URL carries a password, which must not be shown as a wrong value is.
+    """
+    text = parse_text(value)
+    if "://" not in text:
+        return text
+    parts = urlsplit(text)
+    if "@" in parts.netloc or parts.query:
+        raise UsageError(
+            "index_dir must not carry credentials",
+            hint="set them in the environment, such as AWS_ACCESS_KEY_ID",
+        )
+    if parts.scheme not in STORAGE_SCHEMES or not parts.netloc:
+        raise ValueError("must be a folder, or s3://, gs:// or az:// with a bucket")
+    return text.rstrip("/")
 
 
 def parse_size(value: object) -> int:

@@ -8,12 +8,14 @@ indexed and how it is chunked; anything else in it is passed over with a warning
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_config_path
 
@@ -23,6 +25,7 @@ from askcode.setting_values import (
     Parser,
     at_least,
     parse_kinds,
+    parse_place,
     parse_provider,
     parse_size,
     parse_switch,
@@ -34,6 +37,13 @@ PROJECT_FILE = "askcode.toml"
 INDEX_DIRECTORY = ".askcode"
 BUNDLED_MODEL = "bundled"
 STAGES = ("questions", "subquestions", "answer")
+_ENDPOINT_VARIABLES = (
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_ENDPOINT_URL",
+    "AWS_ENDPOINT",
+    "AZURE_STORAGE_ENDPOINT",
+    "AZURE_ENDPOINT",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +67,7 @@ def _variable(name: str) -> tuple[str, ...]:
 _COUNT, _SECONDS = at_least(1, int), at_least(0.1, float)
 
 SPECS = (
-    Spec("index_dir", parse_text, None, _variable("index_dir")),
+    Spec("index_dir", parse_place, None, _variable("index_dir")),
     Spec("cache_dir", parse_text, None, ("ASKCODE_CACHE",)),
     Spec("prompts_dir", parse_text, None, _variable("prompts_dir")),
     Spec("provider", parse_provider, None, _variable("provider")),
@@ -130,6 +140,13 @@ class Settings:
     rerank_model: str | None
     origins: Mapping[str, str]
     warnings: tuple[str, ...] = ()
+    allow_http: bool = False
+    """Whether object storage may be reached without TLS, as an http:// endpoint asks for."""
+
+    @property
+    def storage_uri(self) -> str | None:
+        """Return where in object storage the index lies, or None for a folder."""
+        return self.index_dir if self.index_dir and "://" in self.index_dir else None
 
     def endpoint(self, stage: str) -> Endpoint | None:
         """Return where a stage's prompts go, or None when no language model is configured.
@@ -175,17 +192,20 @@ class Settings:
         )
 
     def index_place(self, root: Path) -> Path:
-        """Return the directory that holds the index of a root."""
-        return (
-            Path(self.index_dir).expanduser().absolute()
-            if self.index_dir
-            else (root / INDEX_DIRECTORY)
-        )
+        """Return the directory of an index: all of it, or what an index elsewhere keeps here."""
+        if self.storage_uri:
+            name = hashlib.sha256(self.storage_uri.encode()).hexdigest()[:16]
+            return self._cache_place() / "indexes" / name
+        if self.index_dir:
+            return Path(self.index_dir).expanduser().absolute()
+        return root / INDEX_DIRECTORY
 
     def models_place(self) -> Path:
         """Return the directory that downloaded embedding models are kept in."""
-        base = Path(self.cache_dir).expanduser() if self.cache_dir else user_cache_path("askcode")
-        return base / "models"
+        return self._cache_place() / "models"
+
+    def _cache_place(self) -> Path:
+        return Path(self.cache_dir).expanduser() if self.cache_dir else user_cache_path("askcode")
 
     def prompts_place(self) -> Path | None:
         """Return the folder of the user's own prompts, or None when there is none.
@@ -234,7 +254,12 @@ def load_settings(
     for spec in SPECS:
         found = _find(spec, given, _from_environment(spec, environment, provider), project, user)
         values[spec.name], origins[spec.name] = _parsed(spec, found)
-    return Settings(**cast(Any, values), origins=origins, warnings=tuple(warnings))
+    return Settings(
+        **cast(Any, values),
+        origins=origins,
+        warnings=tuple(warnings),
+        allow_http=_allows_http(environment),
+    )
 
 
 def shown_settings(settings: Settings) -> dict[str, tuple[str, str]]:
@@ -256,6 +281,22 @@ def shown_settings(settings: Settings) -> dict[str, tuple[str, str]]:
 class _Found:
     value: object
     origin: str
+
+
+def _allows_http(environment: Mapping[str, str]) -> bool:
+    """Return whether the endpoint of object storage is a plain http:// one.
+
+    Raises:
+        UsageError: an endpoint is no URL.
+    """
+    for variable in _ENDPOINT_VARIABLES:
+        endpoint = environment.get(variable, "").strip()
+        if endpoint and urlsplit(endpoint).scheme not in ("http", "https"):
+            raise UsageError(f"{variable} must begin with http:// or https://")
+        if endpoint.startswith("http://"):
+            return True
+    given = (environment.get(name, "") for name in ("AWS_ALLOW_HTTP", "ALLOW_HTTP"))
+    return any(value.strip().lower() in ("1", "true", "yes", "on") for value in given)
 
 
 def _user_file(environment: Mapping[str, str]) -> Path:

@@ -5,7 +5,7 @@ Adapters are imported where they are made: `askcode --help` loads none of them.
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from askcode.absence import NoCache
 from askcode.errors import EmbedderError, IndexDamaged, IndexEmpty, IndexMissing
+from askcode.local_place import LocalPlace
 from askcode.manifest import (
     Manifest,
     check_embedder,
@@ -20,7 +21,14 @@ from askcode.manifest import (
     load_manifest,
 )
 from askcode.metering import Meter, MeteredModel
-from askcode.protocols import DescriptionCache, Embedder, LanguageModel, Reranker, Store
+from askcode.protocols import (
+    DescriptionCache,
+    Embedder,
+    IndexPlace,
+    LanguageModel,
+    Reranker,
+    Store,
+)
 from askcode.records import (
     Question,
     Retrieved,
@@ -29,6 +37,7 @@ from askcode.records import (
 from askcode.settings import BUNDLED_MODEL, INDEX_DIRECTORY, Settings, forbid_telemetry
 
 if TYPE_CHECKING:
+    from askcode.adapters.lance_store import Database
     from askcode.answering import Answerer
     from askcode.history import History
     from askcode.prompting import Prompts
@@ -44,7 +53,7 @@ class OpenIndex:
     """An index as it is, opened for reading."""
 
     root: Path
-    place: Path
+    place: IndexPlace
     manifest: Manifest
     embedder: Embedder
     store: Store = field(repr=False)
@@ -90,7 +99,32 @@ def make_embedder(settings: Settings) -> Embedder:
     return fastembed_models.named_embedder(name, settings.models_place(), **prefixes)
 
 
-def make_embedder_of(settings: Settings, place: Path) -> Embedder:
+def make_place(settings: Settings, root: Path) -> IndexPlace:
+    """Return where the index of a root lies, whether it is there yet or not."""
+    if settings.storage_uri is None:
+        return LocalPlace(settings.index_place(root))
+    from askcode.adapters.object_place import ObjectPlace
+
+    return ObjectPlace(settings.storage_uri, allow_http=settings.allow_http)
+
+
+def make_database(
+    settings: Settings, place: IndexPlace, *, before_write: Callable[[], None] | None = None
+) -> Database:
+    """Return what opens the tables of a place; `before_write` may refuse a write."""
+    from askcode.adapters.lance_store import Database
+
+    options: dict[str, str] = {}
+    if settings.storage_uri is not None:
+        from askcode.adapters.object_place import table_options
+
+        options = table_options(allow_http=settings.allow_http)
+    if before_write is None:
+        return Database(place.uri, options)
+    return Database(place.uri, options, before_write)
+
+
+def make_embedder_of(settings: Settings, place: IndexPlace) -> Embedder:
     """Return the embedding model for the index at a place, if there is one.
 
     Raises:
@@ -136,11 +170,11 @@ def open_index(settings: Settings, root: Path) -> OpenIndex:
     Raises:
         IndexUnusable: there is none, or it was made otherwise, or it is damaged.
     """
-    place = settings.index_place(root)
+    place = make_place(settings, root)
     manifest = load_manifest(place)
     embedder = make_embedder_of(settings, place)
     check_embedder(manifest, embedder.identity)
-    return OpenIndex(root, place, manifest, embedder, open_table(place, manifest))
+    return OpenIndex(root, place, manifest, embedder, open_table(settings, place, manifest))
 
 
 def make_retriever(index: OpenIndex, settings: Settings) -> Retriever:
@@ -217,14 +251,9 @@ def make_history(settings: Settings, root: Path) -> History:
     return History(settings.index_place(root) / HISTORY_NAME)
 
 
-def index_bytes(place: Path) -> int:
-    """Return the bytes that an index takes on disk."""
-    return sum(
-        (Path(folder) / name).lstat().st_size
-        for folder, _, names in os.walk(place)
-        for name in names
-        if (Path(folder) / name).exists()
-    )
+def index_bytes(place: IndexPlace) -> int:
+    """Return the bytes that an index takes where it lies."""
+    return sum(place.sizes().values())
 
 
 def spent_in(place: Path) -> Usage:
@@ -232,11 +261,13 @@ def spent_in(place: Path) -> Usage:
     return reading_cache(place).spent()
 
 
-def open_table(place: Path, manifest: Manifest) -> Store:
+def open_table(settings: Settings, place: IndexPlace, manifest: Manifest) -> Store:
     """Open the table that a manifest names."""
     from askcode.adapters.lance_store import open_store
 
-    return open_store(place, table=manifest.table, dim=manifest.embedder.dim)
+    return open_store(
+        make_database(settings, place), table=manifest.table, dim=manifest.embedder.dim
+    )
 
 
 def reading_cache(place: Path) -> DescriptionCache:

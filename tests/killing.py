@@ -55,9 +55,10 @@ def stored_rows(folder):
     """Return all rows of the index by path and place, without what only layout decides."""
     import lancedb
 
+    from askcode.local_place import LocalPlace
     from askcode.manifest import load_manifest
 
     place = folder / ".askcode"
-    table = lancedb.connect(str(place)).open_table(load_manifest(place).table)
+    table = lancedb.connect(str(place)).open_table(load_manifest(LocalPlace(place)).table)
     rows = table.search().limit(None).to_list()
     return sorted(rows, key=lambda row: (row["path"], row["start_line"]))

@@ -64,7 +64,16 @@ def part_exists(part):
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_adapters_import_vendors(path):
-    vendors = {"lancedb", "lance", "fastembed", "openai", "onnxruntime", "pyarrow", "bpe_openai"}
+    vendors = {
+        "lancedb",
+        "lance",
+        "fastembed",
+        "openai",
+        "onnxruntime",
+        "pyarrow",
+        "bpe_openai",
+        "obstore",
+    }
 
     found = {name.split(".")[0] for name in imported(path)} & vendors
 

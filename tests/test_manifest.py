@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from askcode.errors import IndexDamaged, IndexMismatch, IndexMissing, UsageError
+from askcode.local_place import LocalPlace, prepare_directory
 from askcode.manifest import (
     MANIFEST_NAME,
     SCHEMA_VERSION,
@@ -14,7 +15,6 @@ from askcode.manifest import (
     check_chunking,
     check_embedder,
     load_manifest,
-    prepare_directory,
     save_manifest,
 )
 from askcode.records import EmbedderIdentity
@@ -36,26 +36,26 @@ def changed(directory, **values):
 
 
 def test_a_manifest_is_read_as_it_was_saved(tmp_path):
-    save_manifest(tmp_path, MADE)
+    save_manifest(LocalPlace(tmp_path), MADE)
 
-    assert load_manifest(tmp_path) == MADE
+    assert load_manifest(LocalPlace(tmp_path)) == MADE
     assert [path.name for path in tmp_path.iterdir()] == [MANIFEST_NAME]
 
 
 def test_saving_again_takes_the_place_of_the_old_one(tmp_path):
-    save_manifest(tmp_path, MADE)
+    save_manifest(LocalPlace(tmp_path), MADE)
     newer = dataclasses.replace(MADE, table="chunks-2")
 
-    save_manifest(tmp_path, newer)
+    save_manifest(LocalPlace(tmp_path), newer)
 
-    assert load_manifest(tmp_path) == newer
+    assert load_manifest(LocalPlace(tmp_path)) == newer
 
 
 def test_the_directory_is_hidden_from_git(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
 
     prepare_directory(tmp_path / ".askcode")
-    save_manifest(tmp_path / ".askcode", MADE)
+    save_manifest(LocalPlace(tmp_path / ".askcode"), MADE)
 
     listed = subprocess.run(
         ["git", "-C", tmp_path, "status", "--porcelain", "-uall"], capture_output=True, check=True
@@ -74,7 +74,7 @@ def test_preparing_twice_keeps_the_users_ignore_file(tmp_path):
 
 def test_no_directory_is_no_index(tmp_path):
     with pytest.raises(IndexMissing, match="there is no index in") as caught:
-        load_manifest(tmp_path / "none")
+        load_manifest(LocalPlace(tmp_path / "none"))
 
     assert caught.value.hint == "make one with: askcode index"
 
@@ -83,7 +83,7 @@ def test_tables_without_a_manifest_are_damage(tmp_path):
     (tmp_path / "chunks-1.lance").mkdir()
 
     with pytest.raises(IndexDamaged, match="damaged or incomplete"):
-        load_manifest(tmp_path)
+        load_manifest(LocalPlace(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_an_unreadable_manifest_is_damage(tmp_path, text):
     (tmp_path / MANIFEST_NAME).write_text(text)
 
     with pytest.raises(IndexDamaged, match="damaged or incomplete"):
-        load_manifest(tmp_path)
+        load_manifest(LocalPlace(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -110,20 +110,20 @@ def test_an_unreadable_manifest_is_damage(tmp_path, text):
     ],
 )
 def test_a_manifest_with_other_values_is_damage(tmp_path, values):
-    save_manifest(tmp_path, MADE)
+    save_manifest(LocalPlace(tmp_path), MADE)
     changed(tmp_path, **values)
 
     with pytest.raises(IndexDamaged):
-        load_manifest(tmp_path)
+        load_manifest(LocalPlace(tmp_path))
 
 
 @pytest.mark.parametrize(("version", "age"), [(99, "newer"), (0, "older")])
 def test_another_schema_is_refused_by_name(tmp_path, version, age):
-    save_manifest(tmp_path, MADE)
+    save_manifest(LocalPlace(tmp_path), MADE)
     changed(tmp_path, schema_version=version, askcode_version="7.1", something_new=True)
 
     with pytest.raises(IndexMismatch) as caught:
-        load_manifest(tmp_path)
+        load_manifest(LocalPlace(tmp_path))
 
     assert caught.value.message == (
         f"index was built by askcode 7.1 in a {age} form "
@@ -168,6 +168,6 @@ def test_a_place_that_is_a_file_cannot_be_prepared(tmp_path):
 
 
 def test_others_may_read_the_manifest(tmp_path):
-    save_manifest(tmp_path, MADE)
+    save_manifest(LocalPlace(tmp_path), MADE)
 
     assert stat.S_IMODE(os.stat(tmp_path / MANIFEST_NAME).st_mode) == 0o644

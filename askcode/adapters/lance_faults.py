@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from askcode.errors import AskcodeError, IndexDamaged, UsageError
+from askcode.adapters.storage_faults import why_unavailable
+from askcode.errors import AskcodeError, IndexDamaged, StorageUnavailable, UsageError
 
 # Everything lancedb 0.40 raises for damaged files was one of these (or a Rust panic).
 FAULTS = (RuntimeError, ValueError, OSError, ArithmeticError, LookupError, TypeError)
@@ -34,6 +35,7 @@ def faults_named(place: str) -> Iterator[None]:
     Raises:
         UsageError: the directory cannot be written.
         IndexDamaged: files of the index are missing or unreadable.
+        StorageUnavailable: the index lies in object storage that cannot be reached.
         AskcodeError: the disk is full, or another process keeps committing.
     """
     try:
@@ -49,6 +51,8 @@ def faults_named(place: str) -> Iterator[None]:
 
 def _named(error: Exception, place: str) -> AskcodeError:
     message = str(error)
+    if "://" in place and (reason := why_unavailable(message)):
+        return StorageUnavailable(f"cannot use {place}: {reason.text}", hint=reason.hint)
     if _NO_ROOM.search(message):
         return AskcodeError(
             f"no space left on device: {place}", hint="make room, then run: askcode index"

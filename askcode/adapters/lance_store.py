@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from math import ceil
 from pathlib import Path
@@ -48,16 +49,27 @@ REFINE_FACTOR = 2
 Result = TypeVar("Result")
 
 
+def _allow() -> None:
+    """Let a write happen."""
+
+
 class LanceStore:
     """A Store in a LanceDB table."""
 
     def __init__(
-        self, table: Any, *, place: str, dim: int, indexed_rows: int = INDEXED_ROWS
+        self,
+        table: Any,
+        *,
+        place: str,
+        dim: int,
+        indexed_rows: int = INDEXED_ROWS,
+        before_write: Callable[[], None] = _allow,
     ) -> None:
         self._table = table
         self._place = place
         self._dim = dim
         self._indexed_rows = indexed_rows
+        self._before_write = before_write
 
     def files(self) -> dict[str, IndexedFile]:
         """Return what is stored, by path."""
@@ -175,6 +187,7 @@ class LanceStore:
     def _write(self, change: Callable[[Any], object]) -> None:
         with faults_named(self._place):
             for tried in range(1, COMMIT_TRIES + 1):
+                self._before_write()
                 try:
                     change(self._table)
                     return
@@ -185,58 +198,77 @@ class LanceStore:
                     self._table.checkout_latest()
 
 
-def create_store(directory: Path | str, *, table: str, dim: int) -> LanceStore:
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A folder, or a prefix in object storage, with what LanceDB needs to reach it."""
+
+    uri: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    before_write: Callable[[], None] = _allow
+    """Raises where nothing may be written any more."""
+
+    def connect(self) -> Any:
+        """Return LanceDB's connection."""
+        return lancedb.connect(self.uri, storage_options=dict(self.options) or None)
+
+
+def create_store(directory: Path | str | Database, *, table: str, dim: int) -> LanceStore:
     """Make an empty table; one of this name that an unfinished run left is replaced.
 
     Raises:
         UsageError: the directory cannot be written.
     """
-    place = str(directory)
-    with faults_named(place):
-        database = lancedb.connect(place)
+    place = _database(directory)
+    with faults_named(place.uri):
+        database = place.connect()
         # overwriting instead would print the vendor's own warning when there is none
         if table in database.list_tables().tables:
             database.drop_table(table)
         made = database.create_table(table, schema=lance_rows.table_schema(dim))
         made.create_index("search_text", config=_WORDS)
-    return LanceStore(made, place=place, dim=dim)
+    return LanceStore(made, place=place.uri, dim=dim, before_write=place.before_write)
 
 
-def open_store(directory: Path | str, *, table: str, dim: int) -> LanceStore:
+def open_store(directory: Path | str | Database, *, table: str, dim: int) -> LanceStore:
     """Open a table; nothing is written.
 
     Raises:
         IndexMissing: there is no such directory.
         IndexDamaged: the table is missing, unreadable or has other columns.
     """
-    place = str(directory)
-    if "://" not in place and not Path(place).is_dir():
-        raise IndexMissing(f"there is no index in {place}", hint="make one with: askcode index")
-    with faults_named(place):
-        opened = lancedb.connect(place).open_table(table)
+    place = _database(directory)
+    if "://" not in place.uri and not Path(place.uri).is_dir():
+        raise IndexMissing(f"there is no index in {place.uri}", hint="make one with: askcode index")
+    with faults_named(place.uri):
+        opened = place.connect().open_table(table)
         schema = opened.schema
     if not schema.equals(lance_rows.table_schema(dim)):
         raise IndexDamaged(
-            f"the table {table} in {place} has other columns than its manifest says",
+            f"the table {table} in {place.uri} has other columns than its manifest says",
             hint="run: askcode index --rebuild",
         )
-    return LanceStore(opened, place=place, dim=dim)
+    return LanceStore(opened, place=place.uri, dim=dim, before_write=place.before_write)
 
 
-def drop_other_tables(directory: Path | str, *, keep: str) -> list[str]:
+def drop_other_tables(directory: Path | str | Database, *, keep: str) -> list[str]:
     """Drop every table but one; return a warning for each that stays."""
-    place = str(directory)
+    place = _database(directory)
     warnings = []
-    with faults_named(place):
-        database = lancedb.connect(place)
+    with faults_named(place.uri):
+        database = place.connect()
         names = [name for name in database.list_tables().tables if name != keep]
     for name in names:
+        place.before_write()
         try:
-            with faults_named(place):
+            with faults_named(place.uri):
                 database.drop_table(name)
         except AskcodeError as error:
             warnings.append(f"the old table {name} could not be removed: {error}")
     return warnings
+
+
+def _database(directory: Path | str | Database) -> Database:
+    return directory if isinstance(directory, Database) else Database(str(directory))
 
 
 def _vector_index(partitions: int) -> IvfSq:

@@ -46,7 +46,7 @@ def _status(settings: Settings, root: Path) -> rendering.Status:
     reasons = Counter(file.reason for file in survey.files if file.decision == "index")
     return rendering.Status(
         root=str(root),
-        index_dir=str(index.place),
+        index_dir=index.place.uri,
         files=len(files),
         chunks=sum(file.chunks for file in files.values()),
         languages=Counter(file.language or "other" for file in files.values()),
@@ -58,7 +58,7 @@ def _status(settings: Settings, root: Path) -> rendering.Status:
         new=reasons["new"],
         changed=reasons["changed"],
         deleted=len(survey.removed),
-        spent=wiring.spent_in(index.place),
+        spent=wiring.spent_in(settings.index_place(root)),
         settings=tuple(
             rendering.ShownSetting(name, value, origin)
             for name, (value, origin) in shown_settings(settings).items()

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from askcode.local_place import LocalPlace
 from askcode.protocols import Embedder
 from askcode.records import EmbedderIdentity, Vectors
 from askcode.sessions import indexing, without_llm
@@ -143,11 +144,11 @@ def print_storage(runs: int) -> None:
         number = run % STORAGE_FILES
         (root / file_path(number)).write_text(file_text(run + 100_000, 25), "utf-8")
         _index(root, settings)
-    worn = index_bytes(place)
+    worn = index_bytes(LocalPlace(place))
     after = _query_ms(root, place)
     shutil.rmtree(place)
     _index(root, settings)
-    fresh = index_bytes(place)
+    fresh = index_bytes(LocalPlace(place))
     print(
         f"after {runs} runs: {worn / 1e6:.1f} MB, {worn / fresh:.2f} times a fresh index "
         f"(at most 2); query p50 {before:.1f} ms before, {after:.1f} ms after"
