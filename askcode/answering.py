@@ -57,6 +57,8 @@ class Answerer:
     mask: Callable[[str], str] = _keep
     """Hides secrets in what leaves this machine; not used for a local model."""
     root: str = ""
+    has_repositories: bool = False
+    """Whether paths are `name:path`, of several repositories."""
 
     def answer(self, question: Question, *, on_text: Callable[[str], None] = _ignore) -> Answered:
         """Return the answer; its text is passed on as it arrives, before it is checked.
@@ -118,7 +120,13 @@ class Answerer:
     ) -> Answered:
         request, reply = self._reply(model, answer, on_text)
         excerpts = request.packed.excerpts
-        checked = check_citations(reply.text, excerpts, read_lines=self.read_lines, root=self.root)
+        checked = check_citations(
+            reply.text,
+            excerpts,
+            read_lines=self.read_lines,
+            root=self.root,
+            has_repositories=self.has_repositories,
+        )
         names = unknown_identifiers(reply.text, excerpts, known=answer.question.text)
         finished = replace(
             answer,

@@ -86,6 +86,9 @@ _GENERIC = (
     rf"(?<![\w{_MARKS}./\\~@+$%)\]-])"
     rf"(?P<path>(?:[A-Za-z]:[/\\])?(?:{_SEGMENT}*+[/\\]{{1,2}})*+{_SEGMENT}++)"
 )
+_NAMED = (
+    rf"(?<![\w{_MARKS}./\\~@+$%:)\]-])(?P<path>[\w.-]++:(?:{_SEGMENT}*+[/\\]{{1,2}})*+{_SEGMENT}++)"
+)
 _SUFFIX = re.compile(r".\.([A-Za-z][A-Za-z0-9_+-]{0,15})\Z")
 _BARE_NAMES = re.compile(
     r"(?:gnu)?makefile|dockerfile|containerfile|jenkinsfile|rakefile|gemfile|procfile|justfile"
@@ -138,10 +141,14 @@ _RANGE = re.compile(
 )
 
 
-def find_mentions(text: str, paths: Iterable[str], *, root: str = "") -> list[Mention]:
+def find_mentions(
+    text: str, paths: Iterable[str], *, root: str = "", has_repositories: bool = False
+) -> list[Mention]:
     """Return the places a text names, in order; paths are those that were shown.
 
-    `root` is the absolute path of the code base, which models sometimes write in front.
+    `root` is the absolute path of the code base, which models sometimes write in front. With
+    repositories, paths are `name:path`, and the name of one that was not shown makes another
+    path.
     """
     shown = tuple(paths)
     known = _known_pattern(shown, root)
@@ -149,6 +156,9 @@ def find_mentions(text: str, paths: Iterable[str], *, root: str = "") -> list[Me
     for fence in _FENCE.finditer(text):
         found += _in_fence(fence, known, shown)
     rest = _blanked(text, _FENCE.finditer(text))
+    if has_repositories:
+        rest, mentions = _named_places(rest, known)
+        found += mentions
     for search in (_links, _spoken_first, _known_places, _other_places):
         rest, mentions = search(rest, known)
         found += mentions
@@ -168,7 +178,9 @@ def parse_ranges(spec: str) -> tuple[LineRange, ...]:
 def spellings(path: str) -> list[str]:
     """Return a path and all its ends: `a/b/c.py`, `b/c.py`, `c.py`."""
     parts = path.split("/")
-    return ["/".join(parts[start:]) for start in range(len(parts))]
+    ends = ["/".join(parts[start:]) for start in range(len(parts))]
+    # the part behind the name of a repository, or of a folder with a colon in its name
+    return [ends[0], *([ends[0].partition(":")[2]] if ":" in parts[0] else []), *ends[1:]]
 
 
 def _known_pattern(paths: tuple[str, ...], root: str) -> str:
@@ -189,7 +201,7 @@ def _known_pattern(paths: tuple[str, ...], root: str) -> str:
 
 def _loose(path: str) -> str:
     """Match a path however Markdown, Windows or a link target has it written."""
-    written = {"/": r"(?:/|\\{1,2})", " ": r"(?:\\?\ |%20)"}
+    written = {"/": r"(?:/|\\{1,2})", " ": r"(?:\\?\ |%20)", ":": r"[:/]"}
     return "".join(
         written.get(char) or (r"\\?" if char in "_*[]()" else "") + re.escape(char) for char in path
     )
@@ -298,6 +310,21 @@ def _spoken_mention(match: re.Match[str]) -> Mention:
 
 def _known_places(text: str, known: str) -> tuple[str, list[Mention]]:
     matches = list(re.finditer(known + _SPEC, text, re.IGNORECASE))
+    return _blanked(text, matches), [_mention(match) for match in matches]
+
+
+def _named_places(text: str, known: str) -> tuple[str, list[Mention]]:
+    """Find `name:path:lines` of a repository that was not shown: its path may have been.
+
+    A word before the colon of a known path would otherwise be passed over, and the place
+    taken for the one in another repository.
+    """
+    whole = re.compile(known, re.IGNORECASE)
+    matches = [
+        match
+        for match in re.finditer(_NAMED + _SPEC, text, re.IGNORECASE)
+        if _looks_like_path(match["path"].partition(":")[2]) and not whole.fullmatch(match["path"])
+    ]
     return _blanked(text, matches), [_mention(match) for match in matches]
 
 

@@ -62,17 +62,23 @@ class _Shown:
 
 
 def check_citations(
-    text: str, excerpts: Sequence[Excerpt], *, read_lines: ReadLines, root: str = ""
+    text: str,
+    excerpts: Sequence[Excerpt],
+    *,
+    read_lines: ReadLines,
+    root: str = "",
+    has_repositories: bool = False,
 ) -> CheckedText:
     """Return the answer with each citation as `path:start-end`, or marked where it fails.
 
     `read_lines` gives a file's lines as they are on disk, None when it is gone; `root` is the
-    absolute path of the code base, allowed in front of a path.
+    absolute path of the code base, allowed in front of a path. With repositories, the paths
+    are `name:path`.
 
     Example: `see agent.py#L3` becomes `see src/agent.py:3-3` when one shown path ends so.
     """
     shown = _shown(excerpts, read_lines, root)
-    mentions = find_mentions(text, shown.lines, root=root)
+    mentions = find_mentions(text, shown.lines, root=root, has_repositories=has_repositories)
     pieces: list[str] = []
     citations: list[Citation] = []
     position = 0
@@ -153,8 +159,9 @@ def _resolve(mention: Mention, shown: _Shown) -> tuple[str | None, str]:
             return path, ""
     bare = _without_root(written, shown.root)
     for same in (_normal, _folded):
-        ends = [path for path in shown.lines if _ends_with(same(path), same(bare))]
-        whole = [path for path in ends if same(path) == same(bare)]
+        end = _slashed(same(bare))
+        ends = [path for path in shown.lines if _ends_with(_slashed(same(path)), end)]
+        whole = [path for path in ends if _slashed(same(path)) == end]
         found = whole or ends
         if len(found) > 1:
             found = [path for path in found if _holds_all(path, mention.ranges, shown)]
@@ -178,6 +185,11 @@ def _without_root(path: str, root: str) -> str:
         if len(lead) < len(path) and path.startswith(lead):
             return path.removeprefix(lead)
     return path
+
+
+def _slashed(path: str) -> str:
+    """Write `name:path` of one repository of several like a folder, as models do."""
+    return path.replace(":", "/")
 
 
 def _ends_with(path: str, end: str) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from askcode.repositories import path_below
+
 _PYTHON_TRACE = "Traceback (most recent call last)"
 
 # More places than this are a log, and each costs a look into the index.
@@ -59,7 +61,7 @@ def best_paths(place: Place, paths: Collection[str]) -> list[str]:
     parts = PurePosixPath(place.path).parts
     shared = {}
     for path in paths:
-        own = PurePosixPath(path).parts
+        own = PurePosixPath(path_below(path)).parts
         count = _shared_end(own, parts)
         if count >= min(2, len(parts), len(own)):
             shared[path] = count

@@ -6,6 +6,8 @@ import re
 from enum import Enum
 from functools import lru_cache
 
+from askcode.repositories import path_below
+
 
 class Part(Enum):
     """What a file is for."""
@@ -62,6 +64,7 @@ _ABOUT_AUXILIARY = re.compile(
 @lru_cache(maxsize=1 << 14)
 def part_of(path: str) -> Part:
     """Return what the file at a path is for."""
+    path = path_below(path)
     if any(rule.search(path) for rule in (_TEST_FOLDER, _TEST_FILE, _CAPITAL_TEST)):
         return Part.TEST
     rules = (_AUXILIARY_FOLDER, _PROSE_FILE, _CONFIGURATION_FILE)

@@ -190,6 +190,9 @@ class Filters:
 
     path_globs: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    """Globs of names. Given, the paths of the index are `name:path`, and those globs are for
+    what is behind the name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from askcode.errors import IndexEmpty
@@ -14,6 +14,7 @@ from askcode.pinpointing import Place, best_paths, read_places
 from askcode.protocols import Embedder, Reranker, Store
 from askcode.reading import current_digest
 from askcode.records import Candidate, Filters, Hit, Question, Retrieved
+from askcode.repositories import Roots, path_below
 from askcode.reranking import rerank
 from askcode.spreading import spread
 from askcode.tokenizing import query_tokens
@@ -50,6 +51,8 @@ class Retriever:
     max_file_bytes: int
     weights: Weights = WEIGHTS
     reranker: Reranker | None = None
+    repositories: Mapping[str, Path] = field(default_factory=dict)
+    """The roots of an index of several repositories by name; empty with one root alone."""
 
     def retrieve(self, question: Question, *, k: int, mode: str = "hybrid") -> Retrieved:
         """Return the k best chunks, and which of their files changed since they were indexed.
@@ -76,6 +79,9 @@ class Retriever:
 
     def _ranked(self, question: Question, *, k: int, mode: str) -> tuple[list[Hit], bool]:
         """Return the best hits, and whether the question surely names something in the index."""
+        if self.repositories and not question.filters.repositories:
+            everywhere = replace(question.filters, repositories=("*",))
+            question = replace(question, filters=everywhere)
         found = [
             replace(self.found(text, filters=question.filters, mode=mode), weight=weight)
             for text, weight in _weighted(question.searches or (question.text,))
@@ -109,21 +115,24 @@ class Retriever:
             return []
         names = dict.fromkeys(f"**/{_literal_glob(place.name)}" for place in places)
         query = self.embedder.embed_queries([" ".join(place.name for place in places)])
-        there = Filters(tuple(names), filters.languages)
+        there = replace(filters, path_globs=tuple(names))
         candidates = self.store.nearest(query, k=TRACE_CANDIDATES, filters=there)
         rule = path_rule(filters.path_globs)
-        allowed = [one for one in candidates if rule.allows(one.chunk.path)]
+        below = path_below if filters.repositories else str
+        allowed = [one for one in candidates if rule.allows(below(one.chunk.path))]
         hits = [_pinned_hit(one) for place in places for one in _at(place, allowed)]
         return list({hit.chunk.location: hit for hit in hits}.values())
 
     def _compared_with_disk(self, hits: Sequence[Hit]) -> Retrieved:
         indexed = {hit.chunk.path: hit.file_digest for hit in hits}
-        now = {
-            path: current_digest(self.root, path, max_bytes=self.max_file_bytes) for path in indexed
-        }
+        now = {path: self._digest_on_disk(path) for path in indexed}
         stale = tuple(path for path, digest in indexed.items() if now[path] != digest)
         deleted = tuple(path for path in stale if now[path] is None)
         return Retrieved(tuple(hits), stale, deleted)
+
+    def _digest_on_disk(self, path: str) -> str | None:
+        place = Roots(self.root, self.repositories).locate(path)
+        return current_digest(place.root, place.path, max_bytes=self.max_file_bytes)
 
 
 def _similar(candidates: Sequence[Candidate]) -> list[Candidate]:

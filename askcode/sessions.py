@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from askcode.chunking import CHUNKING_VERSION, Chunker
 from askcode.describing import Budget, Describer
 from askcode.errors import IndexDamaged, IndexMismatch, IndexMissing, UsageError
 from askcode.indexing import Indexer
+from askcode.indexing_many import ManyIndexer, Member
 from askcode.local_place import prepare_directory
 from askcode.manifest import (
     MANIFEST_NAME,
@@ -27,10 +28,12 @@ from askcode.manifest import (
 from askcode.metering import Meter
 from askcode.protocols import DescriptionCache, Embedder, IndexPlace, Store
 from askcode.records import IndexReport, Usage, digest_text
+from askcode.repositories import REPOSITORIES_NAME, Repository, dump_repositories, merged
 from askcode.scanning import ScanRules
 from askcode.settings import Settings
 from askcode.wiring import (
     CACHE_NAME,
+    load_repositories,
     make_database,
     make_embedder,
     make_embedder_of,
@@ -44,7 +47,17 @@ if TYPE_CHECKING:
     from askcode.adapters.lance_store import Database
     from askcode.prompting import Prompts
 
+AnyIndexer = Indexer | ManyIndexer
+
 INDEX_PROMPTS = ("questions", "questions_prose", "summary", "title", "keywords")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRepository:
+    """A repository of an index of several, with the settings that hold for it."""
+
+    repository: Repository
+    settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +69,15 @@ class IndexWanted:
     budget: Budget
     rebuild: bool = False
     wait: bool = False
+    members: tuple[WantedRepository, ...] = ()
+    """The repositories to look at, of an index of several; empty for one code base alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSession:
     """A run that holds the lock of its index."""
 
-    indexer: Indexer
+    indexer: AnyIndexer
     spent: Callable[[], Usage]
     pays: bool
     """Whether calls to a language model may follow."""
@@ -80,7 +95,7 @@ def without_llm() -> IndexWanted:
 class Look:
     """An indexer that can survey and plan, and writes nothing; and what is to be told first."""
 
-    indexer: Indexer
+    indexer: AnyIndexer
     notes: tuple[str, ...] = ()
 
 
@@ -297,6 +312,38 @@ def _make_indexer(
     parts: tuple[Embedder, Store, Describer],
     *,
     spent: Callable[[], Usage] = Usage,
+) -> AnyIndexer:
+    if not wanted.members:
+        return _make_one_indexer(settings, root, wanted, parts, spent=spent)
+    embedder, store, describer = parts
+    place = make_place(settings, root)
+
+    def maker(member: WantedRepository) -> Callable[[Store], Indexer]:
+        def make(own: Store) -> Indexer:
+            left = replace(describer, budget=replace(wanted.budget, spent=spent()))
+            own_root = Path(member.repository.root)
+            own_parts = (embedder, own, left)
+            return _make_one_indexer(member.settings, own_root, wanted, own_parts, spent=spent)
+
+        return make
+
+    def remember(repositories: Sequence[Repository]) -> None:
+        known = load_repositories(place)
+        place.write(REPOSITORIES_NAME, dump_repositories(merged(known, repositories)))
+
+    members = [
+        Member(each.repository, maker(each), each.settings.chunk_tokens) for each in wanted.members
+    ]
+    return ManyIndexer(members, store, remember)
+
+
+def _make_one_indexer(
+    settings: Settings,
+    root: Path,
+    wanted: IndexWanted,
+    parts: tuple[Embedder, Store, Describer],
+    *,
+    spent: Callable[[], Usage],
 ) -> Indexer:
     embedder, store, describer = parts
     rules = ScanRules(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from askcode.errors import BudgetSpent
 from askcode.records import Usage
@@ -14,6 +14,8 @@ class Budget:
 
     max_calls: int | None = None
     max_tokens: int | None = None
+    spent: Usage = field(default_factory=Usage)
+    """What earlier parts of the same run took of it."""
 
 
 class Spending:
@@ -21,7 +23,7 @@ class Spending:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._usage = Usage()
+        self._usage = budget.spent
         self._promised = Usage()
 
     def take(self, expected: Usage) -> BudgetSpent | None:

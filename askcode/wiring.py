@@ -5,7 +5,7 @@ Adapters are imported where they are made: `askcode --help` loads none of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,12 @@ from askcode.records import (
     Retrieved,
     Usage,
 )
+from askcode.repositories import (
+    REPOSITORIES_NAME,
+    Repository,
+    Roots,
+    parse_repositories,
+)
 from askcode.settings import BUNDLED_MODEL, INDEX_DIRECTORY, Settings, forbid_telemetry
 
 if TYPE_CHECKING:
@@ -46,6 +52,8 @@ if TYPE_CHECKING:
 ENDPOINT_PREFIX = "openai:"
 CACHE_NAME = "descriptions.sqlite"
 HISTORY_NAME = "history"
+# Each repository has a limit of its own; what grew beyond it is changed, not gone.
+ANY_SIZE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,13 @@ class OpenIndex:
     manifest: Manifest
     embedder: Embedder
     store: Store = field(repr=False)
+    repositories: Sequence[Repository] = ()
+    """Those of an index of several; empty where it is of one code base alone."""
+
+    @property
+    def roots(self) -> Roots:
+        """Return where the files of the index lie."""
+        return Roots(self.root, {each.name: Path(each.root) for each in self.repositories})
 
 
 def find_root(path: Path, settings: Settings) -> Path:
@@ -174,7 +189,24 @@ def open_index(settings: Settings, root: Path) -> OpenIndex:
     manifest = load_manifest(place)
     embedder = make_embedder_of(settings, place)
     check_embedder(manifest, embedder.identity)
-    return OpenIndex(root, place, manifest, embedder, open_table(settings, place, manifest))
+    table = open_table(settings, place, manifest)
+    return OpenIndex(root, place, manifest, embedder, table, load_repositories(place))
+
+
+def load_repositories(place: IndexPlace) -> list[Repository]:
+    """Return the repositories of an index of several, none of any other.
+
+    Raises:
+        IndexDamaged: their list cannot be read.
+    """
+    try:
+        data = place.read(REPOSITORIES_NAME)
+    except OSError as error:
+        raise IndexDamaged(
+            f"the index is damaged or incomplete ({place.uri}/{REPOSITORIES_NAME}: {error})",
+            hint="run: askcode index --rebuild PATH PATH...",
+        ) from error
+    return parse_repositories(data, place=place.uri)
 
 
 def make_retriever(index: OpenIndex, settings: Settings) -> Retriever:
@@ -185,8 +217,9 @@ def make_retriever(index: OpenIndex, settings: Settings) -> Retriever:
         root=index.root,
         store=index.store,
         embedder=index.embedder,
-        max_file_bytes=settings.max_file_size,
+        max_file_bytes=size_limit_of(index, settings),
         reranker=make_reranker(settings),
+        repositories=index.roots.named,
     )
 
 
@@ -224,8 +257,11 @@ def make_answerer(
     def retrieve(question: Question) -> Retrieved:
         return retriever.retrieve_relevant(question, k=k)
 
+    roots = index.roots
+
     def read_lines(path: str) -> list[str] | None:
-        source = read_source(index.root, path, max_bytes=settings.max_file_size)
+        place = roots.locate(path)
+        source = read_source(place.root, place.path, max_bytes=size_limit_of(index, settings))
         return source.text.split("\n") if isinstance(source, SourceFile) else None
 
     def widened(text: str) -> Widened:
@@ -240,8 +276,14 @@ def make_answerer(
         model=model,
         widen=widened if widening else None,
         mask=lambda text: mask(text).text,
-        root=str(index.root),
+        root="" if index.repositories else str(index.root),
+        has_repositories=bool(index.repositories),
     )
+
+
+def size_limit_of(index: OpenIndex, settings: Settings) -> int:
+    """Return the most bytes of a file that is compared with the index."""
+    return ANY_SIZE if index.repositories else settings.max_file_size
 
 
 def make_history(settings: Settings, root: Path) -> History:

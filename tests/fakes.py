@@ -96,11 +96,13 @@ class MemoryStore:
 
     def _allowed(self, filters: Filters) -> list[Row]:
         rule = path_rule(filters.path_globs)
+        names = path_rule(filters.repositories)
         languages = {language.lower() for language in filters.languages}
         return [
             row
             for row in self._all()
-            if rule.allows(row.chunk.path)
+            if rule.allows(_below(row.chunk.path) if filters.repositories else row.chunk.path)
+            and (not filters.repositories or names.allows(row.chunk.path.partition(":")[0]))
             and (not languages or (row.chunk.language or "").lower() in languages)
         ]
 
@@ -115,6 +117,10 @@ class MemoryStore:
             length = 1.2 * (0.25 + 0.75 * sum(own.values()) / mean)
             score += weight * own[token] * 2.2 / (own[token] + length)
         return score
+
+
+def _below(path: str) -> str:
+    return path.partition(":")[2]
 
 
 def _summary(path: str, rows: Sequence[Row]) -> IndexedFile:

@@ -12,9 +12,9 @@ LAYERS = (
     {"records", "errors", "terminal_text"},
     {"protocols", "settings", "setting_values", "providers"},
     set(),  # the steps: whatever is not named elsewhere
-    {"indexing", "retrieving", "answering"},
+    {"indexing", "indexing_many", "retrieving", "answering"},
     {"adapters"},
-    {"wiring", "sessions"},
+    {"wiring", "sessions", "many_sessions"},
     {"cli", "__main__"},
 )
 STEPS = 2

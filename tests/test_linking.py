@@ -5,8 +5,9 @@ import pytest
 from rich.console import Console
 
 from askcode.cli.linking import file_url, linked, print_linked
+from askcode.repositories import Roots
 
-ROOT = Path("/r")
+ROOTS = Roots(Path("/r"))
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ ROOT = Path("/r")
     ],
 )
 def test_a_place_is_linked_to_its_line(line, linked_text, url):
-    text = linked(line, root=ROOT, paths=["a b/[id].py", "caf\udce9", "x.py"])
+    text = linked(line, roots=ROOTS, paths=["a b/[id].py", "caf\udce9", "x.py"])
 
     (span,) = text.spans
     assert text.plain == line
@@ -30,14 +31,14 @@ def test_a_place_is_linked_to_its_line(line, linked_text, url):
 
 
 def test_other_lines_are_left_alone():
-    assert linked("    12  x.py:1-2 in code", root=ROOT, paths=["x.py"]).spans == []
+    assert linked("    12  x.py:1-2 in code", roots=ROOTS, paths=["x.py"]).spans == []
 
 
 def test_a_pipe_gets_no_escape_and_no_wrapping():
     file = io.StringIO()
     path = "d" * 100 + "/[x]:smile:.py"
 
-    print_linked(Console(file=file, width=20), [f"  - {path}"], root=ROOT, paths=[path])
+    print_linked(Console(file=file, width=20), [f"  - {path}"], roots=ROOTS, paths=[path])
 
     assert file.getvalue() == f"  - {path}\n"
 
@@ -46,10 +47,10 @@ def test_a_terminal_gets_a_link():
     file = io.StringIO()
 
     console = Console(file=file, width=80, force_terminal=True, color_system="standard")
-    print_linked(console, ["  - x.py"], root=ROOT, paths=["x.py"])
+    print_linked(console, ["  - x.py"], roots=ROOTS, paths=["x.py"])
 
     assert ";file:///r/x.py\x1b\\x.py" in file.getvalue()
 
 
 def test_a_url_names_root_path_and_line():
-    assert file_url(ROOT, "x.py", "7") == "file:///r/x.py#7"
+    assert file_url(ROOTS, "x.py", "7") == "file:///r/x.py#7"

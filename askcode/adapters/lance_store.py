@@ -33,6 +33,10 @@ _WORDS = FTS(
     max_token_length=None,
     with_position=False,
 )
+# The two parts of `name:path` in an index of several repositories.
+_REPOSITORY = "split_part(path, ':', 1)"
+_PATH_BELOW = "substr(path, strpos(path, ':') + 1)"
+
 # One commit names at most this many paths in its condition; a file is never divided.
 MAX_PATHS_PER_COMMIT = 1000
 COMMIT_TRIES = 5
@@ -287,16 +291,25 @@ def _partitions(table: Any) -> int:
 
 def _condition(filters: Filters) -> str:
     """Return the filters in SQL, or nothing."""
-    rule = path_rule([encode_path(glob) for glob in filters.path_globs])
-    parts = []
-    if rule.wanted is not None:
-        parts.append(f"regexp_like(path, {_literal(f'^(?:{rule.wanted})$')})")
-    if rule.unwanted is not None:
-        parts.append(f"NOT regexp_like(path, {_literal(f'^(?:{rule.unwanted})$')})")
+    column = _PATH_BELOW if filters.repositories else "path"
+    parts = [
+        *_path_conditions(_REPOSITORY, filters.repositories),
+        *_path_conditions(column, filters.path_globs),
+    ]
     if filters.languages:
         languages = _literals(language.lower() for language in filters.languages)
         parts.append(f"lower(language) IN ({languages})")
     return " AND ".join(parts)
+
+
+def _path_conditions(column: str, globs: Sequence[str]) -> list[str]:
+    rule = path_rule([encode_path(glob) for glob in globs])
+    parts = []
+    if rule.wanted is not None:
+        parts.append(f"regexp_like({column}, {_literal(f'^(?:{rule.wanted})$')})")
+    if rule.unwanted is not None:
+        parts.append(f"NOT regexp_like({column}, {_literal(f'^(?:{rule.unwanted})$')})")
+    return parts
 
 
 def _literals(texts: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from askcode import __version__
-from askcode.cli import asking_commands, index_command, info_commands
+from askcode.cli import asking_commands, index_command, info_commands, remove_command
 from askcode.cli.failing import (
     DEBUG,
     EXIT_INTERRUPTED,
@@ -34,6 +34,7 @@ prompts_app = typer.Typer(help="List, show or copy the prompts.", no_args_is_hel
 app.command("index")(index_command.index)
 app.command("ask")(asking_commands.ask)
 app.command("search")(asking_commands.search)
+app.command("remove")(remove_command.remove)
 app.command("status")(info_commands.status)
 app.command("history")(info_commands.history)
 app.command("schema")(info_commands.schema)

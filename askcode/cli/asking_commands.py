@@ -15,6 +15,7 @@ from askcode.cli.linking import print_linked
 from askcode.cli.output import note, open_console, print_json
 from askcode.cli.showing import AnswerShow, tell_stale
 from askcode.errors import CheckFailed, UsageError
+from askcode.globbing import path_rule
 from askcode.languages import language_of
 from askcode.records import Filters, Question
 from askcode.retrieving import MODES
@@ -45,6 +46,7 @@ def ask(
     path: options.RootOption = Path(),
     top_k: TopK = None,
     path_glob: options.PathGlobs = None,
+    repo: options.RepositoryGlobs = None,
     lang: options.Languages = None,
     no_llm: options.NoLlm = False,
     no_subquestions: Annotated[
@@ -96,8 +98,9 @@ def ask(
         subquestions=0 if no_subquestions else settings.subquestions,
         k=settings.top_k,
     )
+    filters = _filters(index, repo, path_glob, lang)
     show = AnswerShow(
-        root,
+        index.roots,
         answerer,
         wiring.make_history(settings, root),
         as_json=as_json,
@@ -106,7 +109,7 @@ def ask(
         is_streamed=not (no_stream or as_json),
         is_plain=plain,
     )
-    asked = Question(text, (text,), _filters(path_glob, lang))
+    asked = Question(text, (text,), filters)
     failure = show.ask(asked, follow_up=follow_up)
     if strict and failure:
         raise CheckFailed(failure, hint="the answer above is not to be trusted as it stands")
@@ -117,6 +120,7 @@ def search(
     path: options.RootOption = Path(),
     top_k: TopK = 10,
     path_glob: options.PathGlobs = None,
+    repo: options.RepositoryGlobs = None,
     lang: options.Languages = None,
     mode: Annotated[
         str, typer.Option("--mode", metavar="MODE", help="hybrid, vector or text.")
@@ -138,7 +142,7 @@ def search(
         path, {"rerank_model": rerank, "embed_model": embed_model, "index_dir": index_dir}
     )
     index = wiring.open_index(settings, root)
-    asked = Question(text, (text,), _filters(path_glob, lang))
+    asked = Question(text, (text,), _filters(index, repo, path_glob, lang))
     found = wiring.make_retriever(index, settings).retrieve(asked, k=top_k or 10, mode=mode)
     if not quiet:
         for warning in found.warnings:
@@ -150,7 +154,7 @@ def search(
         print_linked(
             open_console(),
             rendering.hit_lines(found, explain=explain),
-            root=root,
+            roots=index.roots,
             paths=[hit.chunk.path for hit in found.hits],
         )
 
@@ -171,8 +175,30 @@ def _located(path: Path, flags: dict[str, object]) -> tuple[Path, Settings]:
     return root, load_settings(root, flags)
 
 
-def _filters(globs: list[str] | None, languages: list[str] | None) -> Filters:
-    return Filters(tuple(globs or ()), tuple(_language(name) for name in languages or ()))
+def _filters(
+    index: wiring.OpenIndex,
+    repositories: list[str] | None,
+    globs: list[str] | None,
+    languages: list[str] | None,
+) -> Filters:
+    names = tuple(repositories or ())
+    if names:
+        _check_repositories(names, [each.name for each in index.repositories])
+    return Filters(tuple(globs or ()), tuple(_language(name) for name in languages or ()), names)
+
+
+def _check_repositories(globs: tuple[str, ...], names: list[str]) -> None:
+    if not names:
+        raise UsageError(
+            "--repo is for an index of several repositories, and this one is of one code base",
+            hint="make one with: askcode index PATH PATH... --index-dir DIR",
+        )
+    rule = path_rule(globs)
+    if not any(rule.allows(name) for name in names):
+        raise UsageError(
+            f"no repository of the index is called {' or '.join(globs)}",
+            hint=f"there are {', '.join(names)}",
+        )
 
 
 def _language(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +21,7 @@ from askcode.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from askcode.indexing import Progress, Survey
+    from askcode.many_sessions import Members
     from askcode.sessions import IndexWanted
 
 # More calls than anybody wants to make by mistake; about a minute of a fast endpoint.
@@ -34,7 +36,8 @@ def _size(text: str) -> int:
 
 
 def index(
-    path: options.Root = Path(),
+    paths: options.Roots = None,
+    repos: options.RepositoryList = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would happen and cost; make no call.")
     ] = False,
@@ -101,44 +104,43 @@ def index(
     provider: options.Provider = None,
     index_dir: options.IndexDir = None,
     timeout: options.Timeout = None,
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for another run on this index to end.")
-    ] = False,
+    wait: options.Wait = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Bring the index of a code base up to date."""
-    root = options.existing_root(path)
-    settings = load_settings(
-        root,
-        {
-            "questions_per_chunk": questions,
-            "metadata": options.flag_values(metadata),
-            "concurrency": concurrency,
-            "include": options.flag_values(include),
-            "exclude": options.flag_values(exclude),
-            "submodules": submodules,
-            "max_file_size": max_file_size,
-            "embed_model": embed_model,
-            "llm_model": llm_model,
-            "provider": provider,
-            "index_dir": index_dir,
-            "timeout_s": timeout,
-        },
-    )
+    """Bring the index of a code base up to date, or of several."""
+    roots = [options.existing_root(path) for path in paths or ()]
+    root = roots[0] if len(roots) == 1 else options.existing_root(Path())
+    flags = {
+        "questions_per_chunk": questions,
+        "metadata": options.flag_values(metadata),
+        "concurrency": concurrency,
+        "include": options.flag_values(include),
+        "exclude": options.flag_values(exclude),
+        "submodules": submodules,
+        "max_file_size": max_file_size,
+        "embed_model": embed_model,
+        "llm_model": llm_model,
+        "provider": provider,
+        "index_dir": index_dir,
+        "timeout_s": timeout,
+    }
+    settings = load_settings(root, flags)
     from askcode.describing import Budget
     from askcode.sessions import IndexWanted
 
+    members = _members(settings, roots, repos, flags, whole=rebuild)
     wanted = IndexWanted(
         use_llm=not no_llm,
         allow_secrets=allow_secrets,
         budget=Budget(max_calls, max_tokens),
         rebuild=rebuild,
         wait=wait,
+        members=members.wanted,
     )
     view = _View(settings, wanted, as_json=as_json, quiet=quiet, verbose=verbose, yes=yes)
-    for warning in settings.warnings:
+    for warning in members.notes if members.wanted else settings.warnings:
         view.say(warning)
     if check:
         view.check(root)
@@ -146,6 +148,26 @@ def index(
         view.dry_run(root)
     else:
         view.run(root)
+
+
+def _members(
+    settings: Settings,
+    roots: Sequence[Path],
+    repos: Path | None,
+    flags: Mapping[str, object],
+    *,
+    whole: bool,
+) -> Members:
+    from askcode.many_sessions import choose_members
+    from askcode.repositories import read_list
+
+    return choose_members(
+        settings,
+        roots,
+        {} if repos is None else read_list(repos),
+        settings_of=lambda root: load_settings(root, flags),
+        whole=whole,
+    )
 
 
 class _View:

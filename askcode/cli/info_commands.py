@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +15,12 @@ from askcode import wiring
 from askcode.cli import options, rendering
 from askcode.cli.output import note, print_json, print_lines
 from askcode.errors import UsageError
+from askcode.records import IndexedFile
+from askcode.repositories import Repository, split_name
 from askcode.settings import STAGES, Settings, load_settings, shown_settings
+
+if TYPE_CHECKING:
+    from askcode.indexing import Survey
 
 
 def status(
@@ -30,19 +37,24 @@ def status(
     settings = load_settings(root, flags)
     for warning in () if quiet else settings.warnings:
         note(warning)
-    value = _status(settings, root)
+    value = _status(settings, root, flags)
     if as_json:
         print_json(rendering.status_json(value))
     else:
         print_lines(rendering.status_lines(value))
 
 
-def _status(settings: Settings, root: Path) -> rendering.Status:
+def _status(settings: Settings, root: Path, flags: Mapping[str, object]) -> rendering.Status:
+    from askcode.many_sessions import choose_members
     from askcode.sessions import look, without_llm
 
     index = wiring.open_index(settings, root)
     files = index.store.files()
-    survey = look(settings, root, without_llm(), must_exist=True).indexer.survey()
+    members = choose_members(
+        settings, (), {}, settings_of=lambda own: load_settings(own, flags), whole=False
+    )
+    wanted = replace(without_llm(), members=members.wanted)
+    survey = look(settings, root, wanted, must_exist=True).indexer.survey()
     reasons = Counter(file.reason for file in survey.files if file.decision == "index")
     return rendering.Status(
         root=str(root),
@@ -63,7 +75,30 @@ def _status(settings: Settings, root: Path) -> rendering.Status:
             rendering.ShownSetting(name, value, origin)
             for name, (value, origin) in shown_settings(settings).items()
         ),
+        repositories=_repositories(index.repositories, files, survey),
     )
+
+
+def _repositories(
+    repositories: Sequence[Repository], files: Mapping[str, IndexedFile], survey: Survey
+) -> tuple[rendering.RepositoryStatus, ...]:
+    found = []
+    for each in repositories:
+        own = [file for path, file in files.items() if split_name(path)[0] == each.name]
+        stale = [
+            path for path in (*survey.changed, *survey.removed) if split_name(path)[0] == each.name
+        ]
+        found.append(
+            rendering.RepositoryStatus(
+                each.name,
+                each.root,
+                len(own),
+                sum(file.chunks for file in own),
+                len(stale),
+                Path(each.root).is_dir(),
+            )
+        )
+    return tuple(found)
 
 
 def _models(settings: Settings) -> dict[str, str]:

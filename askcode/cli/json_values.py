@@ -36,6 +36,20 @@ class ShownSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class RepositoryStatus:
+    """What `askcode status` tells of one repository of several."""
+
+    name: str
+    root: str
+    files: int
+    chunks: int
+    stale: int
+    """Files that are new, changed or gone since they were indexed."""
+    is_there: bool
+    """Whether its folder is on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What `askcode status` tells."""
 
@@ -56,6 +70,8 @@ class Status:
     deleted: int = 0
     spent: Usage = field(default_factory=Usage)
     settings: tuple[ShownSetting, ...] = ()
+    repositories: tuple[RepositoryStatus, ...] = ()
+    """Those of an index of several; empty for one code base alone."""
 
     @property
     def is_fresh(self) -> bool:
@@ -123,7 +139,24 @@ def answer_json(answer: Answer) -> JsonObject:
 
 
 def status_json(status: Status) -> JsonObject:
-    """Return the object of `status --json`."""
+    """Return the object of `status --json`; one of several repositories lists them, too."""
+    value = _status_json(status)
+    if status.repositories:
+        value["repositories"] = [
+            {
+                "name": each.name,
+                "root": each.root,
+                "files": each.files,
+                "chunks": each.chunks,
+                "stale": each.stale,
+                "present": each.is_there,
+            }
+            for each in status.repositories
+        ]
+    return value
+
+
+def _status_json(status: Status) -> JsonObject:
     return {
         "version": JSON_VERSION,
         "root": status.root,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from urllib.parse import quote
 
 from rich.console import Console
 from rich.text import Text
 
+from askcode.repositories import Roots
 from askcode.terminal_text import escape_controls, escape_line
 
 # Where a path stands in our lines: at the start, behind a bullet, a rank or an excerpt number.
@@ -18,7 +18,7 @@ _LINE = re.compile(r":(\d+)-\d+|\s+\((\d+)-\d+")
 
 
 def print_linked(
-    console: Console, lines: Iterable[str], *, root: Path, paths: Sequence[str]
+    console: Console, lines: Iterable[str], *, roots: Roots, paths: Sequence[str]
 ) -> None:
     """Print lines as they are, each shown path of them linked to its file and line.
 
@@ -26,14 +26,14 @@ def print_linked(
     """
     longest_first = sorted(set(paths), key=len, reverse=True)
     for line in lines:
-        text = linked(escape_controls(line), root=root, paths=longest_first)
+        text = linked(escape_controls(line), roots=roots, paths=longest_first)
         if console.is_terminal:
             console.print(text, soft_wrap=True, highlight=False, markup=False, emoji=False)
         else:
             console.file.write(f"{text.plain}\n")
 
 
-def linked(line: str, *, root: Path, paths: Sequence[str]) -> Text:
+def linked(line: str, *, roots: Roots, paths: Sequence[str]) -> Text:
     """Return a line with the path it begins with linked; the longest of the paths comes first."""
     text = Text(line)
     lead = _LEAD.match(line)
@@ -46,12 +46,13 @@ def linked(line: str, *, root: Path, paths: Sequence[str]) -> Text:
             if place and place[1]:
                 end = place.end()
             number = (place[1] or place[2]) if place else ""
-            text.stylize(f"link {file_url(root, path, number)}", start, end)
+            text.stylize(f"link {file_url(roots, path, number)}", start, end)
             break
     return text
 
 
-def file_url(root: Path, path: str, line: str = "") -> str:
+def file_url(roots: Roots, path: str, line: str = "") -> str:
     """Return the URL of a file, with the line as most editors' terminals take it."""
-    target = quote(f"{root}/{path}".encode("utf-8", "surrogateescape"))
+    place = roots.locate(path)
+    target = quote(f"{place.root}/{place.path}".encode("utf-8", "surrogateescape"))
     return f"file://{target}" + (f"#{line}" if line else "")

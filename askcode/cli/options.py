@@ -10,6 +10,19 @@ import typer
 from askcode.errors import UsageError
 
 Root = Annotated[Path, typer.Argument(metavar="[PATH]", help="Root of the code base.")]
+Roots = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[PATH]...", help="Root of the code base, or several roots."),
+]
+RepositoryList = Annotated[
+    Path | None,
+    typer.Option(
+        "--repos",
+        metavar="FILE",
+        help="Index the repositories that a file lists: a PATH or NAME=PATH a line.",
+    ),
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for another run on this index to end.")]
 RootOption = Annotated[
     Path, typer.Option("--path", "-C", metavar="PATH", help="Root of the code base.")
 ]
@@ -26,6 +39,14 @@ PathGlobs = Annotated[
     list[str] | None,
     typer.Option(
         "--path-glob", metavar="GLOB", help="Search only these paths; may be given again."
+    ),
+]
+RepositoryGlobs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--repo",
+        metavar="GLOB",
+        help="Search only repositories of this name, in an index of several; may be given again.",
     ),
 ]
 Languages = Annotated[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from askcode.citing import summarize
 from askcode.cli.json_values import JSON_VERSION as JSON_VERSION
+from askcode.cli.json_values import RepositoryStatus as RepositoryStatus
 from askcode.cli.json_values import ShownSetting as ShownSetting
 from askcode.cli.json_values import Status as Status
 from askcode.cli.json_values import answer_json as answer_json
@@ -187,11 +188,24 @@ def status_lines(status: Status) -> list[str]:
         ),
     ]
     lines = [f"{name + ':':<11}{value}" for name, value in rows]
+    if status.repositories:
+        lines += ["repositories:", *_repository_lines(status.repositories)]
     width = max((len(each.name) for each in status.settings), default=0)
     settings = [
         f"  {each.name:<{width}}  {each.value}  ({each.origin})" for each in status.settings
     ]
     return [*lines, "settings:", *settings] if settings else lines
+
+
+def _repository_lines(repositories: Sequence[RepositoryStatus]) -> list[str]:
+    width = max(len(each.name) for each in repositories)
+    lines = []
+    for each in repositories:
+        fresh = f"{each.stale:,} changed since" if each.stale else "up to date"
+        state = fresh if each.is_there else "not there"
+        sizes = f"{counted(each.files, 'file')}, {counted(each.chunks, 'chunk')}"
+        lines.append(f"  {each.name:<{width}}  {escape_line(each.root)}  ({sizes}; {state})")
+    return lines
 
 
 def hit_lines(retrieved: Retrieved, *, explain: bool = False) -> list[str]:

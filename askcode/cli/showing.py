@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rich.console import Console
 
@@ -15,13 +14,14 @@ from askcode.cli.streaming import AnswerStream, RawStream, open_stream, print_ma
 from askcode.errors import UsageError
 from askcode.history import History, make_entry, turns_of
 from askcode.records import Question, Retrieved, Usage
+from askcode.repositories import Roots
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerShow:
     """How one call of `ask` wants to see its answer."""
 
-    root: Path
+    roots: Roots
     answerer: Answerer
     history: History
     as_json: bool = False
@@ -102,7 +102,7 @@ class AnswerShow:
             lines = ["", *rendering.citation_lines(answer.citations)]
         lines += ["", *rendering.source_lines(answer, with_places=console.is_terminal)]
         paths = [hit.chunk.path for hit in answer.retrieved.hits]
-        print_linked(console, lines, root=self.root, paths=paths)
+        print_linked(console, lines, roots=self.roots, paths=paths)
         if self.explain:
             print_lines(["", *rendering.explain_lines(answer, answered.packed)], to_stderr=True)
 
@@ -120,7 +120,7 @@ class AnswerShow:
             )
 
     def _link_for(self, place: str) -> str | None:
-        return place_link(self.root, place)
+        return place_link(self.roots, place)
 
 
 def _with_usage(answered: Answered, before: Usage) -> Answered:
@@ -135,9 +135,10 @@ def tell_stale(found: Retrieved) -> None:
         note(f"{count} changed since the index was made; run `askcode index`")
 
 
-def place_link(root: Path, place: str) -> str | None:
+def place_link(roots: Roots, place: str) -> str | None:
     """Return the URL of a cited place such as `src/a.py:3-9`, or None without such a file."""
     path, _, lines = place.rpartition(":")
-    if not (root / (path or place)).is_file():
+    located = roots.locate(path or place)
+    if not (located.root / located.path).is_file():
         return None
-    return file_url(root, path or place, lines.split("-")[0] if path else "")
+    return file_url(roots, path or place, lines.split("-")[0] if path else "")

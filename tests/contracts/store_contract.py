@@ -237,6 +237,28 @@ class StoreContract:
             assert paths(store.nearest(EAST, k=1, filters=filters)) == ["far/x.go"]
             assert paths(store.matching(["word"], k=1, filters=filters)) == ["far/x.go"]
 
+    @pytest.mark.parametrize(
+        ("names", "globs", "expected"),
+        [
+            (("shop",), (), {"shop:tests/a.py", "shop:a:b/c.py"}),
+            (("*shop",), ("tests/",), {"shop:tests/a.py", "b-shop:tests/a.py"}),
+            (("!shop",), (), {"b-shop:tests/a.py", "tools:c.py"}),
+            (("s?op", "tools"), ("!c.py",), {"shop:tests/a.py"}),
+            (("*b",), (), set()),
+            (("*",), ("/c.py",), {"tools:c.py"}),
+        ],
+    )
+    def test_names_of_repositories_are_filtered_apart_from_their_paths(
+        self, store, names, globs, expected
+    ):
+        found = ("shop:tests/a.py", "shop:a:b/c.py", "b-shop:tests/a.py", "tools:c.py")
+        put(store, *(make_row(path) for path in found))
+
+        filters = Filters(path_globs=globs, repositories=names)
+
+        assert set(paths(store.nearest(EAST, k=9, filters=filters))) == expected
+        assert set(paths(store.matching(["word"], k=9, filters=filters))) == expected
+
     def test_all_holds_after_finish_too(self, store):
         put(store, make_row("a.py", words="alpha"), make_row("b.py", words="beta"))
         assert store.finish() == []
