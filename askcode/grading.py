@@ -17,7 +17,7 @@ from askcode.tokenizing import code_tokens
 from askcode.wording import AskedWords, fold
 
 # Below this chance nothing is shown.
-FLOOR = 0.12
+FLOOR = 0.25
 
 # Logistic regression over questions asked of their own and of other repositories, of whole
 # ones and of a few files (`make bench-grading` prints what the floor refuses, and fits anew).
@@ -35,6 +35,8 @@ ABSENT = -1.3
 SIZE = -0.79
 """Logarithm of the number of similar chunks: among many, something is always similar."""
 
+# Shorter questions are too few among those that were fitted to say what length means there.
+SHORTEST = 4
 # A name that the index has is rare enough to lift its chunks among so many text hits.
 NAME_DEPTH = 20
 BEST_HITS = 5
@@ -76,7 +78,7 @@ def read_signs(words: AskedWords, found: Found, hits: Sequence[Hit]) -> Signs:
     seen = "\n".join(_words_of(candidate.chunk) for candidate in found.text).lower()
     return Signs(
         similarity=_mean([candidate.score for candidate in found.vector[:10]]),
-        length=math.log(count),
+        length=math.log(max(SHORTEST, count)),
         unknown_names=1 - len(_known(names, found)) / len(names) if names else 0.0,
         covered=max(
             (sum(map(text.__contains__, words.tokens)) / count for text in best), default=0
