@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
+MODEL_ARGS ?=
 QUESTION ?= How are the citations of an answer checked?
 
-.PHONY: demo test check lint types tests golden bench bench-grading bench-ablation bench-scale bench-speed clean
+.PHONY: demo test check lint types tests golden bench bench-grading bench-ablation bench-scale bench-speed bench-model model clean
 
 demo: $(VENV)/.installed
 	$(BIN)/askcode index --no-llm .
@@ -43,6 +44,18 @@ bench-scale: $(VENV)/.installed-dev
 
 bench-speed: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.eval.bench_speed
+
+# The model in the package against others: BENCH_MODELS names folders, separated by blanks.
+bench-model: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.eval.bench_model
+
+# Makes the embedding model from nothing, in build/model; MODEL_ARGS="--again train" and the like.
+model: $(VENV)/.installed-train
+	$(BIN)/python -m askcode.training $(MODEL_ARGS)
+
+$(VENV)/.installed-train: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[train]'
+	touch $@
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

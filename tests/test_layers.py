@@ -98,3 +98,8 @@ def test_only_the_command_line_prints_or_exits(path):
     }
 
     assert not calls & {"print", "exit", "input"} or part_of(path) == "cli"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_needs_the_training(path):
+    assert not [name for name in imported(path) if name.startswith("askcode.training")]

@@ -75,24 +75,25 @@ def fetch_originals(folder: Path) -> BenchSet:
     trees = folder / "trees"
     questions: list[BenchQuestion] = []
     for original in ORIGINALS:
-        clone = _clone(original.source, folder)
+        clone = clone_of(original.source, folder)
         tree = trees / original.repo
         if not tree.exists():
-            _export(clone, original.commit, tree)
+            export(clone, original.commit, tree)
         questions += _questions(original, clone, tree, folder)
     return BenchSet(tuple(questions), trees)
 
 
 def _questions(original: Original, clone: Path, tree: Path, folder: Path) -> list[BenchQuestion]:
     if original.repo.endswith("-sweqa"):
-        return list(_from_answers(original, _clone(SWE_QA, folder), tree))
-    annotated = _from_annotations(original, _clone(SEMBLE, folder), tree)
+        return list(from_answers(original, clone_of(SWE_QA, folder), tree))
+    annotated = from_annotations(original, clone_of(SEMBLE, folder), tree)
     if original.repo == "flask":  # its later commits are in the questions of flask-sweqa
         return list(annotated)
-    return [*annotated, *_from_commits(original, clone, tree)]
+    return [*annotated, *from_commits(original, clone, tree)]
 
 
-def _from_annotations(original: Original, clone: Path, tree: Path) -> Iterator[BenchQuestion]:
+def from_annotations(original: Original, clone: Path, tree: Path) -> Iterator[BenchQuestion]:
+    """Yield the questions that the semble benchmark has about a tree."""
     path = f"HEAD:benchmarks/annotations/{original.repo}.json"
     for number, row in enumerate(json.loads(_git(clone, "show", path))):
         named = [*row["relevant"], *row.get("secondary", ())]
@@ -117,7 +118,8 @@ def _in_tree(paths: Iterable[str], tree: Path, annotated: str) -> Iterator[str]:
                 break
 
 
-def _from_answers(original: Original, clone: Path, tree: Path) -> Iterator[BenchQuestion]:
+def from_answers(original: Original, clone: Path, tree: Path) -> Iterator[BenchQuestion]:
+    """Yield the questions of SWE-QA-Bench whose answers name files of a tree."""
     name = original.repo.removesuffix("-sweqa")
     lines = _git(clone, "show", f"HEAD:Benchmark/{name}.jsonl").split("\n")
     files = [one.relative_to(tree).as_posix() for one in tree.rglob("*") if one.is_file()]
@@ -138,7 +140,8 @@ def _from_answers(original: Original, clone: Path, tree: Path) -> Iterator[Bench
             )
 
 
-def _from_commits(original: Original, clone: Path, tree: Path) -> Iterator[BenchQuestion]:
+def from_commits(original: Original, clone: Path, tree: Path) -> Iterator[BenchQuestion]:
+    """Yield the subjects of later commits with the source files that they edited."""
     log = _git(
         clone, "log", "--no-merges", "--reverse", "--name-only", "--format=%x01%s",
         f"{original.commit}..HEAD",
@@ -172,7 +175,8 @@ def _is_source(name: str) -> bool:
     return PurePosixPath(name).suffix[1:] in _CODE and part_of(name) is Part.SOURCE
 
 
-def _clone(source: str, folder: Path) -> Path:
+def clone_of(source: str, folder: Path) -> Path:
+    """Return a bare clone of a public repository, made when it is not there."""
     clone = folder / "clones" / f"{source.replace('/', '--')}.git"
     if not clone.exists():
         print(f"cloning {source}", flush=True)
@@ -185,7 +189,7 @@ def _clone(source: str, folder: Path) -> Path:
     return clone
 
 
-def _export(clone: Path, commit: str, tree: Path) -> None:
+def export(clone: Path, commit: str, tree: Path) -> None:
     """Write a commit's tree, as a git repository of its own so that ignore rules apply."""
     tree.mkdir(parents=True)
     # unlike git archive, this leaves nothing out

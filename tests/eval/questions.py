@@ -43,10 +43,17 @@ def work_folder() -> Path:
 
 
 def load_bench(only: Sequence[str] = ()) -> BenchSet:
-    """Return the questions with their trees; some repositories only, when they are named."""
+    """Return the questions with their trees; some repositories only, when they are named.
+
+    BENCH_SET=development gives those that choices are made on, in place of the benchmark's.
+    """
     queries, trees = os.environ.get("BENCH_QUERIES"), os.environ.get("BENCH_TREES")
     if queries and trees:
         found = BenchSet(tuple(read_questions(Path(queries))), Path(trees))
+    elif os.environ.get("BENCH_SET") == "development":
+        from tests.eval.development import fetch_development
+
+        found = fetch_development(work_folder() / "development")
     else:
         from tests.eval.originals import fetch_originals
 

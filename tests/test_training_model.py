@@ -1,0 +1,208 @@
+"""From pairs to a folder that fastembed loads, on a corpus of a few hundred made pairs."""
+
+import importlib.util
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from askcode.adapters.fastembed_models import folder_embedder
+from askcode.definition_nodes import words
+from askcode.training.encoding import encode_pairs, load_tokens, save_tokens, split_pairs
+from askcode.training.evaluating import pooled, reciprocal_rank
+from askcode.training.exporting import export, quantised
+from askcode.training.fitting import batches, fit
+from askcode.training.pairs import DOC, Pair, read_pairs, write_pairs
+from askcode.training.recipe import Recipe
+from askcode.training.stages import STAGES, Work, run_stages, write_json
+from askcode.training.word_pieces import finer_tokenizer, train_tokenizer
+
+NOUNS = sorted(
+    words("door window key lock wall roof floor stair lamp chair table shelf carpet oven sink tap")
+)
+VERBS = sorted(words("open close paint clean move count break mend light sell buy carry"))
+PAIRS = [
+    Pair(
+        f"{verb.title()}s the {noun} of a house.",
+        f"def {verb}_{noun}(house):\n    return house.{noun}.{verb}(now=True)",
+        DOC,
+        "Python",
+        f"package{len(verb) % 3}",
+        f"house/{noun}.py",
+        f"{verb}_{noun}",
+    )
+    for verb in VERBS
+    for noun in NOUNS
+]
+TINY = Recipe(vocabulary=300, dim=16, epochs=30, batch=32, group=8, learning_rate=0.02)
+needs_torch = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="torch is not installed: make model does it"
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The tokens of the made pairs, their tokenizer, and the folder of both."""
+    folder = tmp_path_factory.mktemp("made")
+    train_tokenizer(PAIRS, TINY).save(str(folder / "tokenizer.json"))
+    train, held_out = split_pairs(PAIRS, TINY.seed)
+    save_tokens(
+        folder / "tokens.npz", encode_pairs(train, held_out, folder / "tokenizer.json", TINY)
+    )
+    return folder
+
+
+def some_vectors(count, dim=16):
+    vectors = np.random.default_rng(1).normal(size=(count, dim)).astype(np.float32)
+    vectors[:2] = 0
+    return vectors
+
+
+def test_the_tokenizer_splits_identifiers_and_reads_any_script():
+    tokenizer = train_tokenizer(PAIRS, TINY)
+
+    assert tokenizer.encode("openDoor").tokens == tokenizer.encode("open_door").tokens
+    assert tokenizer.encode("openDoor").tokens == ["open", "door"]
+    assert tokenizer.encode("Как открыть дверь? 開門").tokens == ["[UNK]"] * 4
+    assert tokenizer.encode("").tokens == []
+
+
+def test_the_tokenizer_is_the_same_each_time():
+    assert train_tokenizer(PAIRS, TINY).to_str() == train_tokenizer(PAIRS, TINY).to_str()
+
+
+def test_the_finer_tokenizer_cuts_smaller_under_the_same_numbers():
+    whole = train_tokenizer(PAIRS, TINY)
+
+    finer = finer_tokenizer(whole, 80)
+
+    ids = finer.encode("openDoor").ids
+    assert len(ids) > 2
+    assert max(ids) < 80
+    assert "".join(whole.id_to_token(one) for one in ids).replace("##", "") == "opendoor"
+
+
+def test_tokens_survive_being_saved(made):
+    tokens = load_tokens(made / "tokens.npz")
+
+    assert len(tokens.texts) == len(tokens.codes) == len(PAIRS)
+    assert tokens.held_out == len(PAIRS) // 10
+    picked = tokens.texts.pick(np.array([5, 0]))
+    assert list(picked.tokens[picked.starts[1] :]) == list(
+        tokens.texts.tokens[: tokens.texts.starts[1]]
+    )
+
+
+def test_encoding_is_the_same_each_time(made):
+    train, held_out = split_pairs(PAIRS, TINY.seed)
+
+    again = encode_pairs(train, held_out, made / "tokenizer.json", TINY)
+
+    assert np.array_equal(again.codes.tokens, load_tokens(made / "tokens.npz").codes.tokens)
+
+
+def test_a_batch_is_made_of_groups_of_one_package():
+    packages = np.repeat(np.arange(4, dtype=np.int32), 100)
+
+    found = list(batches(packages, replace(TINY, batch=40, group=10), seed=3))
+
+    assert len(found) == 10
+    assert sorted(np.concatenate(found)) == list(range(400))
+    assert all(len(set(packages[group])) == 1 for one in found for group in one.reshape(-1, 10))
+
+
+def test_the_exported_folder_gives_the_mean_of_the_token_vectors(made, tmp_path):
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(made / "tokenizer.json"))
+    vectors = some_vectors(tokenizer.get_vocab_size())
+
+    export(vectors, made / "tokenizer.json", tmp_path / "model")
+
+    embedder = folder_embedder(tmp_path / "model")
+    texts = ["open the door", "house.window.clean(now=True) " * 300, "開門 дверь", ""]
+    found = embedder.embed_passages(texts)
+    rows, scales = quantised(vectors)
+    exact = [
+        (rows.astype(np.float32) * scales)[tokenizer.encode(text).ids].sum(axis=0)
+        for text in texts[:2]
+    ]
+    units = np.array(exact) / np.linalg.norm(exact, axis=1, keepdims=True)
+    assert embedder.identity.dim == 16
+    assert np.allclose(found[:2], units, atol=1e-5)
+    assert np.array_equal(found[2:], np.zeros((2, 16)))
+
+
+def test_the_same_vectors_give_the_same_model(made, tmp_path):
+    vectors = some_vectors(300)
+
+    for name in ("one", "two"):
+        export(vectors, made / "tokenizer.json", tmp_path / name)
+
+    one, two = (
+        [path.read_bytes() for path in sorted((tmp_path / name).iterdir())]
+        for name in ("one", "two")
+    )
+    assert one == two
+
+
+def test_int8_rows_are_near_and_zero_rows_stay_zero():
+    vectors = some_vectors(50)
+
+    rows, scales = quantised(vectors)
+
+    assert np.abs(rows * scales - vectors).max() <= np.abs(vectors).max() / 127
+    assert not rows[:2].any()
+
+
+def test_vectors_that_know_nothing_find_nothing(made):
+    tokens = load_tokens(made / "tokens.npz")
+
+    assert reciprocal_rank(np.zeros((tokens.vocabulary, 4), np.float32), tokens) == 1.0
+    assert not pooled(np.zeros((tokens.vocabulary, 4), np.float32), tokens.texts).any()
+
+
+@pytest.mark.slow
+@needs_torch
+def test_training_learns_and_is_the_same_for_the_same_seed(made):
+    tokens = load_tokens(made / "tokens.npz")
+
+    fitted = fit(tokens, TINY)
+
+    assert reciprocal_rank(fitted, tokens) > 0.8
+    assert reciprocal_rank(some_vectors(tokens.vocabulary), tokens) < 0.6
+    assert np.array_equal(fitted, fit(tokens, TINY))
+    assert not np.array_equal(fitted, fit(tokens, replace(TINY, seed=2)))
+    assert not fitted[:2].any()
+
+
+@pytest.mark.slow
+@needs_torch
+def test_every_option_of_the_recipe_trains(made):
+    tokens = load_tokens(made / "tokens.npz")
+    recipe = replace(TINY, epochs=10, token_weights=True, nested_dims=(4, 8), runs=2)
+
+    assert reciprocal_rank(fit(tokens, recipe), tokens) > 0.6
+
+
+def test_stages_resume_where_they_stopped(tmp_path, monkeypatch):
+    work = Work(tmp_path / "work")
+    work.model.mkdir(parents=True)
+    for _, outcome in STAGES.values():
+        outcome(work).touch()
+
+    assert list(run_stages(work)) == []
+    work.pairs_report.unlink()
+    write_pairs(work.mined / "p.jsonl.gz", PAIRS)
+    ran = run_stages(work)
+
+    assert next(ran)[0] == "gather"
+    assert next(ran)[0] == "tokenizer"
+    assert len(list(read_pairs(work.pairs))) == len(PAIRS)
+
+
+def test_a_file_is_written_whole(tmp_path):
+    write_json(tmp_path / "a.json", {"one": 1})
+
+    assert (tmp_path / "a.json").read_text() == '{\n "one": 1\n}\n'
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
