@@ -37,6 +37,10 @@ def _keep(text: str) -> str:
     return text
 
 
+def _no_searches(text: str) -> tuple[str, ...]:
+    return ()
+
+
 def _ignore(piece: str) -> None:
     """Take a piece of text and do nothing."""
 
@@ -59,6 +63,8 @@ class Answerer:
     root: str = ""
     has_repositories: bool = False
     """Whether paths are `name:path`, of several repositories."""
+    own_searches: Callable[[str], tuple[str, ...]] = _no_searches
+    """What installed packages would search for beside the question."""
 
     def answer(self, question: Question, *, on_text: Callable[[str], None] = _ignore) -> Answered:
         """Return the answer; its text is passed on as it arrives, before it is checked.
@@ -66,6 +72,7 @@ class Answerer:
         Raises:
             IndexUnusable: there is nothing to search.
             ModelUnavailable: a model cannot be used, or its answer is empty or cut off.
+            StepError: an own step fails.
         """
         started = time.monotonic()
         question, usage, remark = self._widened(question)
@@ -104,10 +111,11 @@ class Answerer:
 
     def _widened(self, question: Question) -> tuple[Question, Usage, str]:
         """Return the question with its searches, what they took, and a remark or nothing."""
+        question = _searched(question, self.own_searches(question.text))
         if self.model is None or self.widen is None:
             return question, Usage(), ""
         widened = self.widen(question.text)
-        asked = replace(question, searches=tuple(widened.searches))
+        asked = _searched(question, widened.searches)
         return asked, widened.usage, widened.warning
 
     def _mode(self, retrieved: Retrieved) -> str:
@@ -239,6 +247,11 @@ def strict_failure(answer: Answer) -> str:
     if answer.citations and all(citation.valid for citation in answer.citations):
         return ""
     return summarize(answer.citations)
+
+
+def _searched(question: Question, more: Sequence[str]) -> Question:
+    """Return the question with more searches, each once, its own words first."""
+    return replace(question, searches=tuple(dict.fromkeys((*question.searches, *more))))
 
 
 def _masked(text: str, mask: Callable[[str], str]) -> str:

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 
 from askcode.calling import Callers
 from askcode.looking_up import ChunkedFile, Looked, Lookup
+from askcode.own_steps import LoadedStep
 from askcode.planning_calls import MODEL_KINDS, SHARED_PIECES, CallPlanner
 from askcode.prompting import Prompts
 from askcode.protocols import DescriptionCache, LanguageModel
 from askcode.records import Chunk, Description, Estimate, Note, QuestionAnswer, SourceFile, Usage
 from askcode.running_calls import OpenFile, Run
+from askcode.running_steps import notes_of
 from askcode.spending import Budget
 
 __all__ = ["Budget", "ChunkedFile", "DescribedFile", "Describer"]
@@ -62,11 +64,15 @@ class Describer:
     whose calls cost nothing and which loses count more easily, several with others."""
     on_call: Callable[[str], None] = _ignore
     """Called in the consumer's thread with the path of each call that ended."""
+    own_steps: tuple[LoadedStep, ...] = ()
+    """What installed packages say of each chunk; the language model has no part in it."""
 
     @property
     def wanted_kinds(self) -> tuple[str, ...]:
         """Return the metadata kinds that this describer can give every chunk."""
-        return self.kinds if self.model else tuple(k for k in self.kinds if k not in MODEL_KINDS)
+        own = tuple(step.kind for step in self.own_steps)
+        given = self.kinds if self.model else [k for k in self.kinds if k not in MODEL_KINDS]
+        return (*given, *own)
 
     def estimate(self, files: Iterable[ChunkedFile]) -> Estimate:
         """Count what describing the files would take, without a call.
@@ -130,23 +136,28 @@ class Describer:
     def _described(self, done: OpenFile) -> DescribedFile:
         file = done.looked.file
         outlines = self._outlines(file.file)
+        own = [notes_of(self.own_steps, chunk) for chunk in file.chunks]
         places = range(len(file.chunks))
         failures = [
             f"{file.chunks[place].location}: {done.failures[key]}"
             for (place, _), key in done.looked.needs.items()
             if key in done.failures
         ]
+        failures += [message for _, messages in own for message in messages]
         return DescribedFile(
             file.file,
             file.chunks,
-            tuple(self._description(done.looked, place, outlines) for place in places),
+            tuple(
+                self._description(done.looked, place, (*outlines, *own[place][0]))
+                for place in places
+            ),
             tuple(failures),
             done.usage,
             done.reused,
             done.masked,
         )
 
-    def _description(self, looked: Looked, place: int, outlines: tuple[Note, ...]) -> Description:
+    def _description(self, looked: Looked, place: int, free: tuple[Note, ...]) -> Description:
         questions: tuple[QuestionAnswer, ...] = ()
         notes: list[Note] = []
         for kind in self.kinds:
@@ -158,7 +169,7 @@ class Describer:
                 questions = value
             elif value is not None:
                 notes.append(Note(kind, value))
-        return Description(questions, (*notes, *outlines))
+        return Description(questions, (*notes, *free))
 
     def _outlines(self, file: SourceFile) -> tuple[Note, ...]:
         if "outline" not in self.kinds:

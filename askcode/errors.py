@@ -2,6 +2,7 @@
 
 AskcodeError                    1   internal, output or disk
 ├── UsageError                  2   wrong use or configuration
+│   └── StepError               2   an own step cannot be loaded, or fails
 ├── IndexUnusable               3   no index, or one that cannot be used
 │   ├── IndexMissing            3
 │   ├── IndexEmpty              3
@@ -40,6 +41,10 @@ class UsageError(AskcodeError):
     """Report a wrong option, path, question or setting."""
 
     exit_code = 2
+
+
+class StepError(UsageError):
+    """Report a step of an installed package that cannot be loaded, or fails."""
 
 
 class IndexUnusable(AskcodeError):

@@ -14,6 +14,7 @@ from pathlib import Path
 from askcode.chunking import Chunker
 from askcode.describing import ChunkedFile, DescribedFile, Describer
 from askcode.errors import BudgetSpent, IndexIncomplete, LanguageModelError
+from askcode.own_steps import is_own_kind
 from askcode.protocols import Embedder, Store
 from askcode.records import (
     FailedFile,
@@ -34,6 +35,9 @@ MAX_BATCH_CHUNKS = 512
 MAX_BATCH_SECONDS = 5.0
 
 METADATA_MISSING = "metadata missing"
+METADATA_OUTDATED = "own steps changed"
+# What is stored still says what the files say.
+_METADATA_REASONS = (METADATA_MISSING, METADATA_OUTDATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Survey:
     def is_stale(self) -> bool:
         """Return whether the index says something else than the files do."""
         return bool(self.removed) or any(
-            file.decision == "index" and file.reason != METADATA_MISSING for file in self.files
+            file.decision == "index" and file.reason not in _METADATA_REASONS for file in self.files
         )
 
 
@@ -186,6 +190,8 @@ class Indexer:
             return "new"
         if known.digest != digest:
             return "changed"
+        if not set(filter(is_own_kind, known.some_kinds)) <= set(self.describer.wanted_kinds):
+            return METADATA_OUTDATED
         if not set(self.describer.wanted_kinds) <= set(known.kinds):
             return METADATA_MISSING
         return ""

@@ -182,6 +182,8 @@ class IndexedFile:
     kinds: tuple[str, ...]
     """Metadata kinds that every chunk of the file has."""
     questions: int
+    some_kinds: tuple[str, ...] = ()
+    """Metadata kinds that at least one chunk of the file has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,10 @@ from askcode.inspecting import find_reason, find_secret
 from askcode.leaving_out import is_secret_name, reason_by_name
 from askcode.listing import list_candidates
 from askcode.nesting import list_nested
+from askcode.own_steps import LoadedStep
 from askcode.reading import read_source, size_limit, status_of, too_large
 from askcode.records import Skipped, SourceFile
+from askcode.running_steps import why_left_out
 
 IGNORE_FILE = ".askcodeignore"
 INDEX_DIRECTORY = b".askcode"
@@ -40,6 +42,8 @@ class ScanRules:
     allow_secrets: bool = False
     submodules: bool = False
     """Whether submodules and nested repositories are listed like the rest."""
+    steps: tuple[LoadedStep, ...] = ()
+    """What installed packages say of the files that all other rules let in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,11 @@ class Listing:
 
 
 def list_files(root: Path, rules: ScanRules, *, index_dir: Path | None) -> Listing:
-    """List the files below a root, each either to be read or skipped with a reason."""
+    """List the files below a root, each either to be read or skipped with a reason.
+
+    Raises:
+        StepError: an own step fails.
+    """
     candidates = list_candidates(root)
     if rules.submodules:
         candidates = list_nested(root, candidates)
@@ -125,7 +133,10 @@ class _Judge:
             return Skipped(shown, reason, bytes=status.st_size)
         if status.st_size > size_limit(shown, self._rules.max_file_bytes):
             return too_large(shown, status.st_size)
-        return shown if status.st_size else Skipped(shown, "empty")
+        if not status.st_size:
+            return Skipped(shown, "empty")
+        reason = why_left_out(self._rules.steps, shown)
+        return Skipped(shown, reason, bytes=status.st_size) if reason else shown
 
     def _reason(self, path: bytes, shown: str) -> str | None:
         if self._ignored.hides(path):

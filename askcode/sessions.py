@@ -26,6 +26,7 @@ from askcode.manifest import (
     save_manifest,
 )
 from askcode.metering import Meter
+from askcode.own_steps import FILES, METADATA, load_steps
 from askcode.protocols import DescriptionCache, Embedder, IndexPlace, Store
 from askcode.records import IndexReport, Usage, digest_text
 from askcode.repositories import REPOSITORIES_NAME, Repository, dump_repositories, merged
@@ -302,6 +303,7 @@ def _make_describer(
         questions_per_chunk=settings.questions_per_chunk,
         concurrency=settings.concurrency,
         budget=wanted.budget,
+        own_steps=load_steps(METADATA),
     )
 
 
@@ -352,6 +354,7 @@ def _make_one_indexer(
         max_file_bytes=settings.max_file_size,
         allow_secrets=wanted.allow_secrets,
         submodules=settings.submodules,
+        steps=load_steps(FILES),
     )
     chunker = Chunker(count_tokens=embedder.count_tokens, max_tokens=settings.chunk_tokens)
     place = settings.index_place(root)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -232,10 +233,25 @@ def make_reranker(settings: Settings) -> Reranker | None:
     return FastembedReranker(settings.rerank_model, settings.models_place())
 
 
+def make_own_searches() -> Callable[[str], tuple[str, ...]]:
+    """Return what installed packages would search for beside a question.
+
+    Raises:
+        StepError: a step cannot be loaded.
+    """
+    from askcode.own_steps import QUERIES, load_steps
+    from askcode.running_steps import searches_of
+
+    return partial(searches_of, load_steps(QUERIES))
+
+
 def make_answerer(
-    index: OpenIndex, settings: Settings, *, use_llm: bool, subquestions: int, k: int
+    index: OpenIndex, settings: Settings, *, use_llm: bool, subquestions: int | None, k: int
 ) -> Answerer:
-    """Return the pipeline that answers questions about an index."""
+    """Return the pipeline that answers questions about an index.
+
+    Without a number of subquestions the question is searched with alone, own steps left out.
+    """
     from askcode.adapters.bpe_tokens import count_llm_tokens
     from askcode.answering import Answerer
     from askcode.masking import mask
@@ -265,9 +281,9 @@ def make_answerer(
         return source.text.split("\n") if isinstance(source, SourceFile) else None
 
     def widened(text: str) -> Widened:
-        return widen(text, model=widening, prompts=prompts, count=subquestions)
+        return widen(text, model=widening, prompts=prompts, count=subquestions or 0)
 
-    return Answerer(
+    answerer = Answerer(
         retrieve=retrieve,
         read_lines=read_lines,
         prompts=prompts,
@@ -279,6 +295,9 @@ def make_answerer(
         root="" if index.repositories else str(index.root),
         has_repositories=bool(index.repositories),
     )
+    if subquestions is None:
+        return answerer
+    return replace(answerer, own_searches=make_own_searches())
 
 
 def size_limit_of(index: OpenIndex, settings: Settings) -> int:

@@ -124,14 +124,15 @@ def _below(path: str) -> str:
 
 
 def _summary(path: str, rows: Sequence[Row]) -> IndexedFile:
-    kinds = set.intersection(*(set(row.description.kinds) for row in rows))
+    of_rows = [set(row.description.kinds) for row in rows]
     return IndexedFile(
         path,
         rows[0].file_digest,
         rows[0].chunk.language,
         len(rows),
-        tuple(sorted(kinds)),
+        tuple(sorted(set.intersection(*of_rows))),
         sum(len(row.description.questions) for row in rows),
+        tuple(sorted(set.union(*of_rows))),
     )
 
 

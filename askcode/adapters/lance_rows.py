@@ -104,13 +104,20 @@ def to_files(table: pa.Table) -> dict[str, IndexedFile]:
     files: dict[str, IndexedFile] = {}
     for group in groups.to_pylist():
         path = decode_path(group["path"])
-        kinds = set(filter(None, group["kinds"].split(",")))
+        kinds = some_kinds = set(filter(None, group["kinds"].split(",")))
         chunks, questions = group["question_count_count"], group["question_count_sum"]
         if known := files.get(path):
-            kinds &= set(known.kinds)
+            kinds = kinds & set(known.kinds)
+            some_kinds = some_kinds | set(known.some_kinds)
             chunks, questions = chunks + known.chunks, questions + known.questions
         files[path] = IndexedFile(
-            path, group["file_digest"], group["language"], chunks, tuple(sorted(kinds)), questions
+            path,
+            group["file_digest"],
+            group["language"],
+            chunks,
+            tuple(sorted(kinds)),
+            questions,
+            tuple(sorted(some_kinds)),
         )
     return files
 

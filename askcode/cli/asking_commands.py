@@ -95,7 +95,7 @@ def ask(
         index,
         settings,
         use_llm=not no_llm,
-        subquestions=0 if no_subquestions else settings.subquestions,
+        subquestions=None if no_subquestions else settings.subquestions,
         k=settings.top_k,
     )
     filters = _filters(index, repo, path_glob, lang)
@@ -142,7 +142,8 @@ def search(
         path, {"rerank_model": rerank, "embed_model": embed_model, "index_dir": index_dir}
     )
     index = wiring.open_index(settings, root)
-    asked = Question(text, (text,), _filters(index, repo, path_glob, lang))
+    searches = (text, *wiring.make_own_searches()(text))
+    asked = Question(text, searches, _filters(index, repo, path_glob, lang))
     found = wiring.make_retriever(index, settings).retrieve(asked, k=top_k or 10, mode=mode)
     if not quiet:
         for warning in found.warnings:

@@ -46,6 +46,7 @@ def status(
 
 def _status(settings: Settings, root: Path, flags: Mapping[str, object]) -> rendering.Status:
     from askcode.many_sessions import choose_members
+    from askcode.own_steps import installed_steps
     from askcode.sessions import look, without_llm
 
     index = wiring.open_index(settings, root)
@@ -71,6 +72,7 @@ def _status(settings: Settings, root: Path, flags: Mapping[str, object]) -> rend
         changed=reasons["changed"],
         deleted=len(survey.removed),
         spent=wiring.spent_in(settings.index_place(root)),
+        steps=tuple(installed_steps()),
         settings=tuple(
             rendering.ShownSetting(name, value, origin)
             for name, (value, origin) in shown_settings(settings).items()

@@ -20,6 +20,7 @@ from askcode.records import (
 
 if TYPE_CHECKING:
     from askcode.history import Entry
+    from askcode.own_steps import OwnStep
 
 JSON_VERSION = 1
 
@@ -72,6 +73,7 @@ class Status:
     settings: tuple[ShownSetting, ...] = ()
     repositories: tuple[RepositoryStatus, ...] = ()
     """Those of an index of several; empty for one code base alone."""
+    steps: tuple[OwnStep, ...] = ()
 
     @property
     def is_fresh(self) -> bool:
@@ -179,6 +181,7 @@ def _status_json(status: Status) -> JsonObject:
             {"name": each.name, "value": each.value, "origin": each.origin}
             for each in status.settings
         ],
+        "steps": [asdict(step) for step in status.steps],
     }
 
 

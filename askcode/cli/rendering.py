@@ -33,6 +33,7 @@ from askcode.terminal_text import escape_line
 if TYPE_CHECKING:
     from askcode.history import Entry
     from askcode.indexing import Progress, Survey
+    from askcode.own_steps import OwnStep
     from askcode.packing import Packed
 
 OnProgress = Callable[["Progress"], None]
@@ -181,6 +182,7 @@ def status_lines(status: Status) -> list[str]:
         ("embedding", f"{status.embedder.name} ({status.embedder.dim} dimensions)"),
         ("LLM", ", ".join(f"{stage} {name}" for stage, name in status.models.items()) or "none"),
         ("freshness", _freshness(counts)),
+        ("own steps", ", ".join(map(_step, status.steps)) or "none"),
         (
             "spent",
             f"{counted(spent.calls, 'LLM call')}, {spent.input_tokens:,} input and "
@@ -206,6 +208,11 @@ def _repository_lines(repositories: Sequence[RepositoryStatus]) -> list[str]:
         sizes = f"{counted(each.files, 'file')}, {counted(each.chunks, 'chunk')}"
         lines.append(f"  {each.name:<{width}}  {escape_line(each.root)}  ({sizes}; {state})")
     return lines
+
+
+def _step(step: OwnStep) -> str:
+    group = step.group.rpartition(".")[2]
+    return escape_line(f"{group} {step.name} ({step.package} {step.version})")
 
 
 def hit_lines(retrieved: Retrieved, *, explain: bool = False) -> list[str]:

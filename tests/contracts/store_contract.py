@@ -108,7 +108,9 @@ class StoreContract:
         )
 
         assert store.files() == {
-            "a.py": IndexedFile("a.py", "d1", "python", 2, ("questions",), 4),
+            "a.py": IndexedFile(
+                "a.py", "d1", "python", 2, ("questions",), 4, ("questions", "summary")
+            ),
             "b.go": IndexedFile("b.go", "d2", "go", 1, (), 0),
         }
 
