@@ -8,6 +8,10 @@ from jsonschema import Draft202012Validator
 
 from askcode.answered import Answered
 from askcode.cli import rendering
+from askcode.cli.evaluation_values import eval_json
+from askcode.comparing import compare
+from askcode.eval_questions import EvalQuestion
+from askcode.evaluating import AnswerScore, Judged
 from askcode.history import make_entry
 from askcode.records import (
     Answer,
@@ -26,8 +30,9 @@ from askcode.records import (
     Skipped,
     Usage,
 )
+from askcode.scoring import Score
 
-NAMES = ("ask", "history", "index", "plan", "search", "status")
+NAMES = ("ask", "eval", "history", "index", "plan", "search", "status")
 EMBEDDER = EmbedderIdentity("bundled", "d", 256)
 HITS = (
     Hit(Chunk("a.py", 1, 9, "text", "python", symbol="f"), Description(), "digest", 0.1234567891),
@@ -58,6 +63,18 @@ PLAN = IndexPlan(
     4,
     Estimate(4, 100, 50),
 )
+JUDGED = (
+    Judged(
+        EvalQuestion("how?", ("a.py",), "so"),
+        ("a.py",),
+        ("text",),
+        Score(1.0, 1.0, 1.0, 1.0),
+        ANSWER,
+        AnswerScore(2, 1, 1.0),
+    ),
+    Judged(EvalQuestion("why?", ("b.py",)), (), (), Score(0.0, 0.0, 0.0, 0.0), error="refused"),
+)
+BEFORE = {"how?": {"recall": 1.0, "ndcg": 0.5, "reciprocal_rank": 0.5, "first": 0.0}}
 STATUS = rendering.Status(
     root="/r",
     index_dir="/r/.askcode",
@@ -85,6 +102,8 @@ OUTPUTS = [
     ("ask", rendering.answer_json(ANSWER)),
     ("ask", rendering.answer_json(EXCERPTS)),
     ("ask", rendering.answer_json(NOTHING)),
+    ("eval", eval_json(JUDGED, compare(BEFORE, JUDGED), k=10)),
+    ("eval", eval_json(JUDGED[1:], None, k=1)),
     ("history", rendering.history_json([entry()])),
     ("index", rendering.report_json(REPORT)),
     ("plan", rendering.plan_json(PLAN)),

@@ -9,7 +9,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from askcode import __version__
-from askcode.cli import asking_commands, index_command, info_commands, remove_command
+from askcode.cli import (
+    asking_commands,
+    eval_command,
+    index_command,
+    info_commands,
+    remove_command,
+)
 from askcode.cli.failing import (
     DEBUG,
     EXIT_INTERRUPTED,
@@ -36,6 +42,7 @@ app.command("ask")(asking_commands.ask)
 app.command("search")(asking_commands.search)
 app.command("remove")(remove_command.remove)
 app.command("status")(info_commands.status)
+app.command("eval")(eval_command.evaluate)
 app.command("history")(info_commands.history)
 app.command("schema")(info_commands.schema)
 app.add_typer(prompts_app, name="prompts")

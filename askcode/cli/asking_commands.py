@@ -78,7 +78,7 @@ def ask(
 ) -> None:
     """Answer a question about the code, with citations."""
     text = _question_text(question, quiet=quiet)
-    root, settings = _located(
+    root, settings = located(
         path,
         {
             "top_k": top_k,
@@ -138,7 +138,7 @@ def search(
     if mode not in MODES:
         raise UsageError(f"there is no mode {mode!r}", hint=f"use one of {', '.join(MODES)}")
     text = _question_text(query, quiet=quiet)
-    root, settings = _located(
+    root, settings = located(
         path, {"rerank_model": rerank, "embed_model": embed_model, "index_dir": index_dir}
     )
     index = wiring.open_index(settings, root)
@@ -169,7 +169,7 @@ def _question_text(given: str, *, quiet: bool) -> str:
     return cleaned.text
 
 
-def _located(path: Path, flags: dict[str, object]) -> tuple[Path, Settings]:
+def located(path: Path, flags: dict[str, object]) -> tuple[Path, Settings]:
     """Return the root with an index at or above path, and its settings."""
     start = options.existing_root(path)
     root = wiring.find_root(start, load_settings(start, flags))

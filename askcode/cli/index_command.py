@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from askcode.cli import options, rendering
+from askcode.cli.confirming import confirm_calls
 from askcode.cli.failing import EXIT_INTERRUPTED, EXIT_TERMINATED, Terminated
 from askcode.cli.output import note, print_json, print_lines
 from askcode.cli.progress import showing_progress
-from askcode.errors import CheckFailed, IndexIncomplete, Interrupted, UsageError
+from askcode.errors import CheckFailed, IndexIncomplete, Interrupted
 from askcode.records import IndexPlan, IndexReport
 from askcode.setting_values import parse_size
 from askcode.settings import Settings, load_settings
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from askcode.indexing import Progress, Survey
     from askcode.many_sessions import Members
     from askcode.sessions import IndexWanted
-
-# More calls than anybody wants to make by mistake; about a minute of a fast endpoint.
-CONFIRM_CALLS = 200
 
 
 def _size(text: str) -> int:
@@ -243,17 +240,14 @@ class _View:
 
     def _announce(self, plan: IndexPlan) -> None:
         self.say(rendering.estimate_line(plan, self._prices()))
-        calls = plan.estimate.calls
         limits = (self.wanted.budget.max_calls, self.wanted.budget.max_tokens)
-        if calls <= CONFIRM_CALLS or self.yes or any(limit is not None for limit in limits):
+        if self.yes or any(limit is not None for limit in limits):
             return
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise UsageError(
-                f"this run would make {calls} LLM calls",
-                hint="confirm with --yes, limit it with --max-calls, or look with --dry-run",
-            )
-        if not typer.confirm(f"Make {calls} LLM calls?", err=True):
-            raise UsageError("nothing was done", hint="index without questions: --no-llm")
+        confirm_calls(
+            plan.estimate.calls,
+            hint="confirm with --yes, limit it with --max-calls, or look with --dry-run",
+            otherwise="index without questions: --no-llm",
+        )
 
     def _prices(self) -> rendering.Prices:
         return rendering.Prices(self.settings.input_price, self.settings.output_price)

@@ -129,7 +129,8 @@ def history(
 
 def schema(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="ask, search, index, plan or status.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="ask, search, index, plan, eval, history or status."),
     ] = None,
 ) -> None:
     """Print the JSON schema of a command's --json output, or list them."""

@@ -21,11 +21,12 @@ from pathlib import Path
 from askcode.fusing import Weights
 from askcode.records import Hit, Question
 from askcode.retrieving import Retriever
+from askcode.scoring import mean, score_files
 from askcode.sessions import indexing, without_llm
 from askcode.settings import Settings, load_settings
 from askcode.wiring import make_retriever, open_index
 from tests.eval.questions import BenchQuestion, BenchSet, load_bench, work_folder
-from tests.eval.scoring import Scored, mean, percentile, score_files, table
+from tests.eval.scoring import Scored, percentile, table
 
 TOP_K = 50
 

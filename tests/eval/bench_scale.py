@@ -18,9 +18,10 @@ from askcode.protocols import Embedder
 from askcode.records import Chunk, Description, Filters, Question, Row
 from askcode.representing import passages, search_text
 from askcode.retrieving import Retriever
+from askcode.scoring import mean
 from tests.eval.generating import file_path, file_text, questions
 from tests.eval.questions import work_folder
-from tests.eval.scoring import mean, percentile
+from tests.eval.scoring import percentile
 
 CHUNKS_PER_FILE = 10
 FILES_PER_BATCH = 400

@@ -1,24 +1,13 @@
-"""Score ranked files against the files that are known to answer a question."""
+"""Show scores in a table, by what the questions are grouped by."""
 
 from __future__ import annotations
 
 import math
-import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-DEPTH = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """How well one question was answered; every value in [0, 1], higher is better."""
-
-    ndcg: float
-    recall: float
-    reciprocal_rank: float
-    first: float
+from askcode.scoring import Score, interval, mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,40 +20,10 @@ class Scored:
     score: Score
 
 
-def score_files(ranked: Iterable[str], relevant: Iterable[str]) -> Score:
-    """Score distinct files in rank order, each relevant one counting the same.
-
-    NDCG as in Järvelin and Kekäläinen 2002, cut at ten files.
-    """
-    wanted = set(relevant)
-    places = [i for i, path in enumerate(dict.fromkeys(ranked)) if path in wanted]
-    near = [place for place in places if place < DEPTH]
-    gained = sum(1 / math.log2(place + 2) for place in near)
-    possible = sum(1 / math.log2(place + 2) for place in range(min(DEPTH, len(wanted))))
-    return Score(
-        ndcg=gained / possible,
-        recall=len(near) / len(wanted),
-        reciprocal_rank=1 / (places[0] + 1) if places else 0.0,
-        first=float(places[:1] == [0]),
-    )
-
-
-def mean(values: Sequence[float]) -> float:
-    """Return the mean, or nan of nothing."""
-    return sum(values) / len(values) if values else math.nan
-
-
 def percentile(values: Sequence[float], share: float) -> float:
     """Return the value that a share of all stay below."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else math.nan
-
-
-def interval(values: Sequence[float], *, draws: int = 1000, seed: int = 1) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of the mean."""
-    chance = random.Random(seed)
-    means = sorted(mean(chance.choices(values, k=len(values))) for _ in range(draws))
-    return means[int(0.025 * draws)], means[int(0.975 * draws) - 1]
 
 
 def table(scored: Sequence[Scored]) -> list[str]:

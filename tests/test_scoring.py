@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from tests.eval.scoring import interval, percentile, score_files
+from askcode.scoring import interval, score_files
+from tests.eval.scoring import percentile
 
 
 def test_the_right_file_first_is_all_there_is_to_gain():
