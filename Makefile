@@ -6,7 +6,7 @@ PYTEST_ARGS ?=
 MODEL_ARGS ?=
 QUESTION ?= How are the citations of an answer checked?
 
-.PHONY: demo test check lint types tests golden bench bench-grading bench-ablation bench-scale bench-speed bench-model model clean
+.PHONY: demo test check lint types tests golden bench bench-grading bench-ablation bench-scale bench-speed bench-mcp bench-model model clean
 
 demo: $(VENV)/.installed
 	$(BIN)/askcode index --no-llm .
@@ -44,6 +44,9 @@ bench-scale: $(VENV)/.installed-dev
 
 bench-speed: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.eval.bench_speed
+
+bench-mcp: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.eval.bench_mcp
 
 # The model in the package against others: BENCH_MODELS names folders, separated by blanks.
 bench-model: $(VENV)/.installed-dev

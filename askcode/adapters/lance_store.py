@@ -142,6 +142,15 @@ class LanceStore:
             return [f"the index could not be tidied up: {error}"]
         return []
 
+    def refresh(self) -> None:
+        """See what other processes stored since the table was opened.
+
+        Raises:
+            IndexDamaged: the table is gone or unreadable.
+        """
+        with faults_named(self._place):
+            self._table.checkout_latest()
+
     def verify(self) -> None:
         """Read a little through every search structure.
 

@@ -14,6 +14,7 @@ from askcode.cli import (
     eval_command,
     index_command,
     info_commands,
+    mcp_command,
     remove_command,
 )
 from askcode.cli.failing import (
@@ -43,6 +44,7 @@ app.command("search")(asking_commands.search)
 app.command("remove")(remove_command.remove)
 app.command("status")(info_commands.status)
 app.command("eval")(eval_command.evaluate)
+app.command("mcp")(mcp_command.mcp)
 app.command("history")(info_commands.history)
 app.command("schema")(info_commands.schema)
 app.add_typer(prompts_app, name="prompts")

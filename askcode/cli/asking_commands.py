@@ -185,7 +185,9 @@ def _filters(
     names = tuple(repositories or ())
     if names:
         _check_repositories(names, [each.name for each in index.repositories])
-    return Filters(tuple(globs or ()), tuple(_language(name) for name in languages or ()), names)
+    return Filters(
+        tuple(globs or ()), tuple(language_name(name) for name in languages or ()), names
+    )
 
 
 def _check_repositories(globs: tuple[str, ...], names: list[str]) -> None:
@@ -202,7 +204,7 @@ def _check_repositories(globs: tuple[str, ...], names: list[str]) -> None:
         )
 
 
-def _language(name: str) -> str:
+def language_name(name: str) -> str:
     """Return a language's own name for a usual short one: `py`, `ts`, `c++`."""
     short = name.strip().lower().replace("c++", "cpp").replace("c#", "cs").lstrip(".")
     return language_of(f"file.{short}") or short

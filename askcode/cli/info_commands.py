@@ -37,14 +37,19 @@ def status(
     settings = load_settings(root, flags)
     for warning in () if quiet else settings.warnings:
         note(warning)
-    value = _status(settings, root, flags)
+    value = read_status(settings, root, flags)
     if as_json:
         print_json(rendering.status_json(value))
     else:
         print_lines(rendering.status_lines(value))
 
 
-def _status(settings: Settings, root: Path, flags: Mapping[str, object]) -> rendering.Status:
+def read_status(settings: Settings, root: Path, flags: Mapping[str, object]) -> rendering.Status:
+    """Return what is indexed, and how the files on disk differ from it.
+
+    Raises:
+        IndexUnusable: there is no index, or it was made otherwise.
+    """
     from askcode.many_sessions import choose_members
     from askcode.own_steps import installed_steps
     from askcode.sessions import look, without_llm
