@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from tests.command_line import CommandLine, write
+from tests.command_line import PROJECT, CommandLine, write
 from tests.scripted_server import Fail, Say, ScriptedServer
 
 FILES = {
@@ -244,6 +244,23 @@ def test_other_wrong_use_is_told(askcode):
     assert {why: ran.code for why, ran in told.items()} == dict.fromkeys(wrong, 2)
     assert all(why in ran.err for why, ran in told.items())
     assert json.loads((askcode.folder.parent / "questions.jsonl").read_text().splitlines()[0])
+
+
+def test_the_session_of_the_readme_runs_as_shown(askcode):
+    text = (PROJECT / "README.md").read_text("utf-8")
+    section = text.partition("## Measure it on your own code\n")[2]
+    show, row, run, *expected = section.split("```")[1].splitlines()[1:]
+    cart = "class Cart:\n    def total(self):\n        return self.net() * 1.2  # tax is added\n"
+    write(askcode.folder, {"shop/cart.py": cart})
+    for other in FILES:
+        (askcode.folder / other).unlink()
+    (askcode.folder / show.split()[-1]).write_text(row)
+    askcode("index", "-q")
+
+    ran = askcode(*run.split()[2:])
+
+    assert ran.out.splitlines() == expected
+    assert (askcode.folder / run.split()[-1]).is_file()
 
 
 def test_without_an_index_there_is_nothing_to_score(tmp_path, capsys, monkeypatch):
