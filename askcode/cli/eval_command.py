@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -18,7 +19,7 @@ from askcode.cli.output import note, print_json, print_lines
 from askcode.cli.rendering import counted
 from askcode.errors import CheckFailed, IndexIncomplete, UsageError
 from askcode.eval_questions import EvalQuestion, read_questions
-from askcode.records import Question, Retrieved
+from askcode.records import Filters, Question, Retrieved
 from askcode.settings import Settings
 
 if TYPE_CHECKING:
@@ -92,11 +93,9 @@ def evaluate(
     index = wiring.open_index(settings, root)
     if not quiet:
         _tell_unknown(index, questions)
-    judged = list(
-        _written(
-            _judged(index, settings, questions, k=top_k, answers=answers), top_k, output, ragas
-        )
-    )
+    filters = _without(index, (file, compare, output, ragas))
+    asked = _judged(index, settings, questions, filters, k=top_k, answers=answers)
+    judged = list(_written(asked, top_k, output, ragas))
     totals = total(judged)
     comparison = compared_with(before, judged) if before is not None else None
     _show(judged, comparison, k=top_k, as_json=as_json)
@@ -117,6 +116,7 @@ def _judged(
     index: wiring.OpenIndex,
     settings: Settings,
     questions: list[EvalQuestion],
+    filters: Filters,
     *,
     k: int,
     answers: bool,
@@ -127,18 +127,20 @@ def _judged(
     own_searches = wiring.make_own_searches()
 
     def retrieve(text: str) -> Retrieved:
-        asked = Question(text, (text, *own_searches(text)))
+        asked = Question(text, (text, *own_searches(text)), filters)
         return retriever.retrieve(asked, k=k * CHUNKS_PER_FILE)
 
-    answer = _answer(index, settings) if answers else None
+    answer = _answer(index, settings, filters) if answers else None
     return judge(questions, k=k, retrieve=retrieve, answer=answer)
 
 
-def _answer(index: wiring.OpenIndex, settings: Settings) -> Callable[[str], Answered]:
+def _answer(
+    index: wiring.OpenIndex, settings: Settings, filters: Filters
+) -> Callable[[str], Answered]:
     answerer = wiring.make_answerer(
         index, settings, use_llm=True, subquestions=settings.subquestions, k=settings.top_k
     )
-    return lambda text: answerer.answer(Question(text, (text,)))
+    return lambda text: answerer.answer(Question(text, (text,), filters))
 
 
 def _announce(settings: Settings, questions: int, *, is_quiet: bool, is_confirmed: bool) -> None:
@@ -165,6 +167,17 @@ def _tell_unknown(index: wiring.OpenIndex, questions: list[EvalQuestion]) -> Non
     if unknown:
         shown = ", ".join(list(unknown)[:5]) + (", ..." if len(unknown) > 5 else "")
         note(f"expected, but not in the index: {shown}")
+
+
+def _without(index: wiring.OpenIndex, files: Iterable[OutFile]) -> Filters:
+    """Leave the files of the evaluation out: they repeat the questions word by word."""
+    inside = [
+        one.resolve().relative_to(index.root).as_posix()
+        for one in files
+        if one and one.resolve().is_relative_to(index.root)
+    ]
+    # a glob of the very path; those of other repositories in the index are nobody's question
+    return Filters(tuple("!/" + re.sub(r"([*?\[\]\\])", r"\\\1", path) for path in inside))
 
 
 def _check_targets(file: Path, compare: OutFile, output: OutFile, ragas: OutFile) -> None:
