@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, cast
 
 from askcode import __version__
@@ -58,7 +57,7 @@ def mcp(
     index_dir: options.IndexDir = None,
     timeout: options.Timeout = None,
 ) -> None:
-    """Serve search, ask and status to an agent over stdio (Model Context Protocol)."""
+    """Serve search, ask and status to agents (MCP over stdio)."""
     try:
         from askcode.adapters.mcp_server import Served, serve
     except ModuleNotFoundError as error:
@@ -92,7 +91,7 @@ def mcp(
     _leave(0)
 
 
-def _leave(code: int, frame: FrameType | None = None) -> None:
+def _leave(code: int) -> None:
     """End at once: a call under way in a thread has nobody left to answer."""
     sys.stderr.flush()
     os._exit(code)
