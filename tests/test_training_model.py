@@ -12,6 +12,7 @@ from askcode.training.encoding import encode_pairs, load_tokens, save_tokens, sp
 from askcode.training.evaluating import pooled, reciprocal_rank
 from askcode.training.exporting import export, quantised
 from askcode.training.fitting import batches, fit
+from askcode.training.model_card import write_card
 from askcode.training.pairs import DOC, Pair, read_pairs, write_pairs
 from askcode.training.recipe import Recipe
 from askcode.training.stages import STAGES, Work, run_stages, write_json
@@ -206,3 +207,30 @@ def test_a_file_is_written_whole(tmp_path):
 
     assert (tmp_path / "a.json").read_text() == '{\n "one": 1\n}\n'
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_the_card_tells_data_licences_and_figures(tmp_path):
+    write_json(
+        tmp_path / "mined.json",
+        [
+            {"package": "doors", "version": "1.0", "pairs": 7, "licences": {"MIT": 7},
+             "left_out": {"licence": 3}},
+            {"package": "empty", "version": "2.0", "pairs": 0, "licences": {}, "left_out": {}},
+        ],
+    )  # fmt: skip
+    write_json(
+        tmp_path / "pairs.json",
+        {"pairs": 6, "kept": {"language Go": 6, "kind doc": 6}, "left_out": {"same code": 1}},
+    )
+    write_json(tmp_path / "figures.json", {"int8_rank": 0.8})
+
+    write_card(tmp_path / "card.md", tmp_path)
+
+    card = (tmp_path / "card.md").read_text()
+    assert "6 pairs of words and code: doc 6." in card
+    assert "| Go | 6 |" in card
+    assert "licence 3, same code 1" in card
+    assert "| int8 rank | 0.8 |" in card
+    assert "doors 1.0 (MIT; 7)" in card
+    assert "empty" not in card
+    assert "## Trials" in card

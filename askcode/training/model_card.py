@@ -18,8 +18,9 @@ _HEAD = """# The embedding model in askcode
 A static embedding for code search, trained from scratch: {vocabulary:,} word pieces, {dim} numbers
 each, the mean of a text's pieces at length one. The table is int8 with a scale for each row;
 the graph gives each token its row, and what loads it takes the mean. It has no window: a text of
-any length is read whole. It knows English and the words of code; of other languages and scripts
-it knows single letters at most, and their questions are left to text search.
+any length is read whole. It knows English and the words of code. Words in other scripts are
+unknown to it, and a text of nothing else has a vector of zeros: such questions are left to text
+search.
 
 `make model` makes it again from nothing.
 """
@@ -54,8 +55,10 @@ def _data(pairs: Mapping[str, Any], mined: Iterable[Mapping[str, Any]]) -> str:
         [
             "## What it learnt from",
             "",
-            f"{pairs['pairs']:,} pairs of words and code. By kind: {kinds}. A `doc` pair is a doc",
-            "comment and the definition without it; `name` the words of a name and the definition",
+            f"{pairs['pairs']:,} pairs of words and code: {kinds}.",
+            "",
+            "A `doc` pair is a doc comment and the definition without it; `name` the words of a",
+            "name and the definition",
             "with the name masked; `guide` a section and the code it shows; `change` a line of a",
             "changelog and the definition it names.",
             "",
@@ -63,8 +66,10 @@ def _data(pairs: Mapping[str, Any], mined: Iterable[Mapping[str, Any]]) -> str:
             "| --- | --- |",
             *rows,
             "",
-            f"Left out: files as {out} (the last kinds count pairs). The projects of the retrieval",
-            "benchmark and of the development set are not in it, vendored copies included:",
+            f"Left out, pairs as what was seen before and files for the rest: {out}.",
+            "",
+            "The projects of the retrieval benchmark and of the development set are not in it,",
+            "vendored copies included:",
             "`askcode/training/excluded.toml` lists them, and the pipeline refuses their packages,",
             "their paths and the docs whose words they have too.",
         ]
