@@ -6,7 +6,7 @@ PYTEST_ARGS ?=
 MODEL_ARGS ?=
 QUESTION ?= How are the citations of an answer checked?
 
-.PHONY: demo test check lint types tests golden bench bench-grading bench-ablation bench-scale bench-speed bench-mcp bench-model model clean
+.PHONY: demo test check lint types tests golden bench bench-grading bench-ablation bench-scale bench-cost bench-speed bench-mcp bench-model model clean
 
 demo: $(VENV)/.installed
 	$(BIN)/askcode index --no-llm .
@@ -41,6 +41,10 @@ bench-ablation: $(VENV)/.installed-dev
 
 bench-scale: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.eval.bench_scale
+
+# TREES: roots of code bases to measure on; nothing is left in them.
+bench-cost: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.eval.bench_cost $(or $(TREES),.)
 
 bench-speed: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.eval.bench_speed
