@@ -47,7 +47,8 @@ COMMIT_TRIES = 5
 # and took 13 times as long to build.
 INDEXED_ROWS = 30_000
 ROWS_PER_PARTITION = 400
-PROBED_SHARE = 1 / 3
+# Of generated chunks, a third found 95 to 96 % of the best 50.
+PROBED_SHARE = 0.4
 REFINE_FACTOR = 2
 
 Result = TypeVar("Result")

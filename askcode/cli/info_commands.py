@@ -30,7 +30,7 @@ def status(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say what is indexed, how fresh it is, what it cost and how askcode is set."""
+    """Say what is indexed, how fresh it is, its cost, the settings."""
     start = options.existing_root(path)
     flags = {"index_dir": index_dir, "embed_model": embed_model}
     root = wiring.find_root(start, load_settings(start, flags))

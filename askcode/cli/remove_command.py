@@ -19,7 +19,7 @@ def remove(
     wait: options.Wait = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Take a repository out of an index of several; its files on disk stay."""
+    """Take a repository out of an index; its files on disk stay."""
     settings = load_settings(Path(), {"index_dir": index_dir})
     if not settings.index_dir:
         raise UsageError("say which index", hint="name it with --index-dir DIR")
