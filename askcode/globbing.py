@@ -46,6 +46,11 @@ def path_rule(globs: Sequence[str]) -> PathRule:
     return PathRule(_any_of(wanted), _any_of(unwanted))
 
 
+def literal_glob(path: str) -> str:
+    """Return a glob part that fits a path, or a name, and nothing else."""
+    return re.sub(r"([*?\[\]\\])", r"\\\1", path)
+
+
 def glob_regex(glob: str) -> str:
     """Return a regular expression for the whole of each path that the glob fits."""
     body = glob.removeprefix("./")

@@ -82,7 +82,7 @@ class Progress:
     """Files that a kill at this moment could not take back."""
 
 
-def _ignore(progress: Progress) -> None:
+def ignore_progress(progress: Progress) -> None:
     """Take a progress report and do nothing."""
 
 
@@ -128,7 +128,7 @@ class Indexer:
         return IndexPlan(survey.files, survey.removed, counted.chunks, estimate)
 
     def run(
-        self, survey: Survey, *, on_progress: Callable[[Progress], None] = _ignore
+        self, survey: Survey, *, on_progress: Callable[[Progress], None] = ignore_progress
     ) -> IndexReport:
         """Index what the survey found changed, and drop what is gone.
 

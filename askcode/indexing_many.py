@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from askcode.errors import LanguageModelError
-from askcode.indexing import Indexer, Progress, Survey
+from askcode.indexing import Indexer, Progress, Survey, ignore_progress
 from askcode.named_store import NamedStore
 from askcode.protocols import Store
 from askcode.records import (
@@ -44,10 +44,6 @@ class Member:
     def done(self) -> Repository:
         """Return what the list says from then on."""
         return replace(self.repository, chunk_tokens=self.chunk_tokens)
-
-
-def _ignore(progress: Progress) -> None:
-    """Take a progress report and do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +89,7 @@ class ManyIndexer:
         return IndexPlan(survey.files, survey.removed, chunks, total)
 
     def run(
-        self, survey: Survey, *, on_progress: Callable[[Progress], None] = _ignore
+        self, survey: Survey, *, on_progress: Callable[[Progress], None] = ignore_progress
     ) -> IndexReport:
         """Index what the survey found changed; one that cannot go on stops those behind it.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from askcode.errors import IndexEmpty
 from askcode.fusing import WEIGHTS, Found, Weights, fuse
-from askcode.globbing import path_rule
+from askcode.globbing import literal_glob, path_rule
 from askcode.grading import FLOOR, knows_a_name, read_signs
 from askcode.pinpointing import Place, best_paths, read_places
 from askcode.protocols import Embedder, Reranker, Store
@@ -113,7 +113,7 @@ class Retriever:
         """Return the chunks that hold the lines of a stack trace, in its order."""
         if not places:
             return []
-        names = dict.fromkeys(f"**/{_literal_glob(place.name)}" for place in places)
+        names = dict.fromkeys(f"**/{literal_glob(place.name)}" for place in places)
         query = self.embedder.embed_queries([" ".join(place.name for place in places)])
         there = replace(filters, path_globs=tuple(names))
         candidates = self.store.nearest(query, k=TRACE_CANDIDATES, filters=there)
@@ -183,7 +183,3 @@ def _with_relevance(hits: Sequence[Hit], chance: float) -> list[Hit]:
 
 def _part(score: float, top: float) -> float:
     return max(0.0, score / top) if top > 0 else 0.0
-
-
-def _literal_glob(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askcode.globbing import glob_regex, path_rule
+from askcode.globbing import glob_regex, literal_glob, path_rule
 
 FITS = [
     ("*.py", "a.py", True),
@@ -88,3 +88,13 @@ def test_globs_agree_with_another_reading_of_ignore_files(names, pieces):
     expected = pathspec.GitIgnoreSpec.from_lines([glob]).match_file(path)
 
     assert (re.fullmatch(glob_regex(glob), path) is not None) is expected
+
+
+@pytest.mark.parametrize(
+    "path", ["plain.py", "a/[id].tsx", "what?.py", "st*r.py", "back\\slash", "]"]
+)
+def test_a_literal_glob_fits_its_path_alone(path):
+    rule = path_rule([f"/{literal_glob(path)}"])
+
+    assert rule.allows(path)
+    assert not any(rule.allows(other) for other in ("a/i.tsx", "whatx.py", "starr.py", "backslash"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from askcode.cli.output import note, print_json, print_lines
 from askcode.cli.rendering import counted
 from askcode.errors import CheckFailed, IndexIncomplete, UsageError
 from askcode.eval_questions import EvalQuestion, read_questions
+from askcode.globbing import literal_glob
 from askcode.records import Filters, Question, Retrieved
 from askcode.settings import Settings
 
@@ -176,8 +176,8 @@ def _without(index: wiring.OpenIndex, files: Iterable[OutFile]) -> Filters:
         for one in files
         if one and one.resolve().is_relative_to(index.root)
     ]
-    # a glob of the very path; those of other repositories in the index are nobody's question
-    return Filters(tuple("!/" + re.sub(r"([*?\[\]\\])", r"\\\1", path) for path in inside))
+    # those of other repositories in the index are nobody's question
+    return Filters(tuple(f"!/{literal_glob(path)}" for path in inside))
 
 
 def _check_targets(file: Path, compare: OutFile, output: OutFile, ragas: OutFile) -> None:
