@@ -21,9 +21,9 @@ import numpy as np
 
 from askcode.adapters.fastembed_models import BUNDLED_FOLDER, bundled_embedder, folder_embedder
 from askcode.protocols import Embedder
+from askcode.scoring import mean
 from tests.eval.dense import FORMS, Tree, difference, load_trees, score_dense
 from tests.eval.questions import BenchSet, load_bench, work_folder
-from tests.eval.scoring import mean
 
 SPEED_TEXTS = 4000
 # A text of a transformer costs hundreds of times more: fewer give its speed as well.

@@ -14,8 +14,8 @@ from askcode.protocols import Embedder
 from askcode.records import Chunk, Description, SourceFile
 from askcode.representing import header, passages
 from askcode.scanning import ScanRules, list_files, read_file
+from askcode.scoring import mean, score_files
 from tests.eval.questions import BenchQuestion, BenchSet
-from tests.eval.scoring import mean, score_files
 
 CHUNK_TOKENS = 256
 DRAWS = 2000
