@@ -41,6 +41,10 @@ class NamedStore:
         """Return the k rows of this repository that match the tokens best."""
         return self.store.matching(tokens, k=k, filters=self._only(filters))
 
+    def count(self, filters: Filters) -> int:
+        """Return how many rows of this repository a search would look at."""
+        return self.store.count(self._only(filters))
+
     def verify(self) -> None:
         """Do nothing: the whole store is looked at when it is opened."""
 

@@ -112,6 +112,10 @@ class Store(Protocol):
         """Return the k rows that match the tokens best by BM25, best first."""
         ...
 
+    def count(self, filters: Filters) -> int:
+        """Return how many rows a search would look at."""
+        ...
+
     def verify(self) -> None:
         """Read a little through every search structure.
 

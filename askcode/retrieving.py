@@ -93,7 +93,8 @@ class Retriever:
             raise IndexEmpty("the index is empty", hint="run: askcode index")
         pinned = self._pinned(read_places(question.text), question.filters)
         words = read_words(question.text)
-        chance = read_signs(words, found[0], hits).chance
+        size = self.store.count(question.filters)
+        chance = read_signs(words, found[0], hits, size=size).chance
         chosen = _after_pinned(pinned, spread(hits, k=k, question=question.text))[:k]
         is_known = bool(pinned) or knows_a_name(words, found[0])
         return _with_relevance(chosen, chance), is_known

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from askcode.tokenizing import code_tokens, query_tokens
@@ -84,10 +85,12 @@ def _likeness(one: str, other: str) -> float:
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) < 3:
         return 0.0
-    common = _common_start(shorter, longer)
+    common = common_start(shorter, longer)
     is_form = common == len(shorter) or (common >= 4 and len(longer) - common <= 3)
     return RELATED if is_form else 0.0
 
 
-def _common_start(one: str, other: str) -> int:
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+def common_start(one: str, other: str) -> int:
+    """Return with how many characters both start alike."""
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return sum(1 for _ in alike)

@@ -84,6 +84,9 @@ class MemoryStore:
         scored = [(row, self._bm25(row, set(tokens))) for row in self._allowed(filters)]
         return _best([(row, score) for row, score in scored if score > 0], k)
 
+    def count(self, filters: Filters) -> int:
+        return len(self._allowed(filters))
+
     def verify(self) -> None:
         """Find nothing wrong: memory does not rot."""
 

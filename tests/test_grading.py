@@ -1,49 +1,73 @@
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
 
 from askcode.fusing import Found, fuse
-from askcode.grading import Signs, knows_a_name, read_signs
+from askcode.grading import FLOOR, Signs, knows_a_name, read_signs
+from askcode.records import Description, QuestionAnswer
 from askcode.wording import read_words
 from tests.ranking import candidate
 
 
-def signs(question, found):
-    return read_signs(read_words(question), found, fuse(question, [found]))
+def signs(question, found, size=100):
+    return read_signs(read_words(question), found, fuse(question, [found]), size=size)
 
 
-def test_the_signs_are_read_from_what_was_found():
-    found = Found(
-        vector=[candidate("a.py", "open the session store", score=0.5)],
-        text=[candidate("a.py", "open the session store", score=3.0)],
+def texts(*of_chunks):
+    return Found(text=[candidate(f"{n}.py", text) for n, text in enumerate(of_chunks)])
+
+
+def test_a_word_that_stands_here_more_often_than_elsewhere_counts_for_the_question():
+    rare_here = signs("what does blueprint do", texts(*["x = 1"] * 9, "blueprint"))
+    common_here = signs("what does blueprint do", texts(*["a blueprint"] * 10))
+    common_everywhere = signs("what does value do", texts(*["a value"] * 10))
+
+    assert rare_here.excess < common_here.excess
+    assert common_everywhere.excess < common_here.excess
+
+
+def test_an_ordinary_word_that_is_absent_counts_the_more_the_more_was_searched():
+    few = signs("where is the value", texts("x = 1"), size=1)
+    many = signs("where is the value", texts(*["x = 1"] * 100), size=5000)
+
+    assert many.excess < few.excess < 0
+
+
+def test_forms_of_a_word_are_the_same_word():
+    for asked, there in [("stored sessions", "session_store"), ("queries", "parseQuery()")]:
+        assert signs(f"how are {asked}", texts(there)).covered > 0
+
+
+def test_what_the_best_hits_have_counts_by_how_rare_it_is():
+    one = signs("value of the blueprint", texts("value"))
+    other = signs("value of the blueprint", texts("blueprint"))
+    both = signs("value of the blueprint", texts("value of a blueprint"))
+
+    assert (
+        0 < one.covered < other.covered < both.covered == pytest.approx(one.covered + other.covered)
     )
 
-    read = signs("how does SessionStore open sessions", found)
 
-    assert read.similarity == 0.5
-    assert read.unknown_names == 1.0
-    assert 0 < read.covered < 1
-    assert 0 < read.absent < 1
-    assert read.size == 0.0
+def test_questions_that_a_model_wrote_for_a_chunk_are_read_as_well():
+    asked = QuestionAnswer("Where is user input validated?", "In check().")
+    found = replace(candidate("a.py", "def check(x): ..."), description=Description((asked,)))
+
+    read = signs("how is input validated", Found(text=[found]))
+
+    assert read.covered > signs("how is input validated", texts("def check(x): ...")).covered
 
 
-LIKELY = Signs(
-    similarity=0.5, length=1.5, unknown_names=0.0, covered=0.8, absent=0.0, size=math.log(50)
-)
+def test_without_a_search_for_words_the_similar_chunks_are_read():
+    assert signs("blueprint", Found(vector=[candidate("a.py", "blueprint")])).excess > 0
+
+
+LIKELY = Signs(length=1.5, excess=1.0, covered=8.0, unknown_names=0.0)
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"similarity": 0.1},
-        {"unknown_names": 1.0},
-        {"covered": 0.2},
-        {"absent": 0.5},
-        {"size": math.log(200)},
-    ],
+    "change", [{"length": 4.0}, {"excess": -1.0}, {"covered": 1.0}, {"unknown_names": 1.0}]
 )
 def test_each_sign_against_it_lowers_the_chance(change):
     assert 0 < replace(LIKELY, **change).chance < LIKELY.chance < 1
@@ -57,13 +81,14 @@ def test_each_sign_against_it_lowers_the_chance(change):
         ("what is minBytes", False),
         ("how large may it be", False),
         ("`id`", False),
+        ("`request`", False),
     ],
 )
-def test_a_name_is_known_in_any_convention(question, known):
-    found = Found(text=[candidate("a.py", "MAX_BYTES = 1000  # id")])
+def test_a_name_that_is_no_common_word_is_known_in_any_convention(question, known):
+    found = Found(text=[candidate("a.py", "MAX_BYTES = 1000  # id of the request")])
 
     assert knows_a_name(read_words(question), found) is known
 
 
 def test_nothing_found_has_little_chance():
-    assert signs("anything at all", Found()).chance < 0.01
+    assert signs("anything at all", Found(), size=1000).chance < FLOOR / 2

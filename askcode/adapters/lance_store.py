@@ -135,6 +135,11 @@ class LanceStore:
         found = self._read(search)
         return lance_rows.to_candidates(found, found["_score"].to_numpy())
 
+    def count(self, filters: Filters) -> int:
+        """Return how many rows a search would look at."""
+        condition = _condition(filters)
+        return int(self._read(lambda table: table.count_rows(condition or None)))
+
     def finish(self) -> list[str]:
         """Bring search structures up to date and drop what old versions left; return warnings."""
         try:

@@ -17,6 +17,7 @@ from askcode.training.mining import LANGUAGES
 from askcode.training.packages import Package, mine_package
 from askcode.training.pairs import GUIDE, NAME, Pair, read_pairs, write_pairs
 from askcode.training.recipe import RECIPE, Recipe
+from askcode.training.word_rates import write_rates
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +44,11 @@ class Work:
     def mining_report(self) -> Path:
         """Return what each package gave."""
         return self.folder / "mined.json"
+
+    @property
+    def word_rates(self) -> Path:
+        """Return how often each word stands in the definitions of the packages."""
+        return self.folder / "word_rates.tsv"
 
     @property
     def pairs(self) -> Path:
@@ -133,6 +139,11 @@ def _mine_one(job: tuple[Package, Path]) -> dict[str, object]:
     }
     write_json(report_file, report)
     return report
+
+
+def word_rates_stage(work: Work) -> None:
+    """Count the words of every package."""
+    write_rates(sorted(work.mined.glob("*.jsonl.gz")), work.word_rates)
 
 
 def gather_stage(work: Work) -> None:
@@ -239,6 +250,7 @@ STAGES: dict[str, tuple[Stage, Callable[[Work], Path]]] = {
     "export": (export_stage, lambda work: work.model / "model.onnx"),
     "evaluate": (evaluate_stage, lambda work: work.figures),
     "card": (card_stage, lambda work: work.model / "MODEL_CARD.md"),
+    "word rates": (word_rates_stage, lambda work: work.word_rates),
 }
 """Each stage with the file that says it is done."""
 

@@ -198,6 +198,17 @@ class StoreContract:
         assert paths(found) == ["8.py", "7.py", "6.py"]
         assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
+    def test_the_rows_that_a_search_would_look_at_are_counted(self, store):
+        put(
+            store, *(make_row(path, line=line) for path in ("a/it's.py", "b.py") for line in (1, 9))
+        )
+        put(store, make_row("a/x.js", language="javascript"))
+
+        assert store.count(ALL) == 5
+        assert store.count(Filters(path_globs=("a/**",))) == 3
+        assert store.count(Filters(languages=("javascript",))) == 1
+        assert store.count(Filters(path_globs=("none/**",))) == 0
+
     def test_matching_wants_any_of_the_tokens(self, store):
         put(store, make_row("a.py", words="alpha common"), make_row("b.py", words="beta common"))
 

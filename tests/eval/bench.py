@@ -2,7 +2,8 @@
 
     python -m tests.eval.bench               the table, index seconds, query times
     python -m tests.eval.bench --ablation    what the ranking loses without each of its parts
-    python -m tests.eval.bench --grading     how well questions of other repositories are refused
+    python -m tests.eval.bench --grading     how well questions of other repositories are refused;
+                                             with --others FOLDER asked of the trees there, too
     python -m tests.eval.bench --fresh       index anew what was indexed by an earlier run
 
 Results go to results.jsonl in the work folder (BENCH_WORK): one object a question with its
@@ -53,14 +54,13 @@ def settings_for(root: Path, place: Path) -> Settings:
     )
 
 
-def index_trees(bench: BenchSet, folder: Path, *, is_fresh: bool) -> dict[str, Settings]:
-    """Index every tree whole; return the settings that open each index."""
+def index_trees(roots: Sequence[Path], folder: Path, *, is_fresh: bool) -> dict[Path, Settings]:
+    """Index every tree whole; return the settings that open each index, by its root."""
     opened = {}
     seconds = 0.0
-    for repo in bench.repos:
-        root = bench.trees / repo
-        settings = settings_for(root, folder / repo)
-        opened[repo] = settings
+    for root in roots:
+        settings = settings_for(root, folder / root.name)
+        opened[root] = settings
         wanted = replace(without_llm(), rebuild=is_fresh)
         started = time.perf_counter()
         with indexing(settings, root, wanted) as session:
@@ -68,7 +68,7 @@ def index_trees(bench: BenchSet, folder: Path, *, is_fresh: bool) -> dict[str, S
             session.keep(report)
         seconds += time.perf_counter() - started
         print(
-            f"{repo:24} {report.indexed:5} files indexed, {report.chunks_total:6} chunks, "
+            f"{root.name:24} {report.indexed:5} files indexed, {report.chunks_total:6} chunks, "
             f"{time.perf_counter() - started:6.1f} s",
             flush=True,
         )
@@ -76,12 +76,9 @@ def index_trees(bench: BenchSet, folder: Path, *, is_fresh: bool) -> dict[str, S
     return opened
 
 
-def open_retrievers(bench: BenchSet, settings: Mapping[str, Settings]) -> dict[str, Retriever]:
-    """Return the search over each index, as `askcode search` makes it."""
-    return {
-        repo: make_retriever(open_index(one, bench.trees / repo), one)
-        for repo, one in settings.items()
-    }
+def open_retrievers(settings: Mapping[Path, Settings]) -> dict[str, Retriever]:
+    """Return the search over each index, as `askcode search` makes it, by the tree's name."""
+    return {root.name: make_retriever(open_index(one, root), one) for root, one in settings.items()}
 
 
 def run_questions(questions: Sequence[BenchQuestion], retrievers: Mapping[str, Retriever]) -> Run:
@@ -165,6 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--grading", action="store_true")
+    parser.add_argument("--others", type=Path, help="a folder of trees no question is about")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument(
         "--repo", action="append", default=[], help="only this tree; again for more"
@@ -172,8 +170,10 @@ def main() -> None:
     asked = parser.parse_args()
     folder = work_folder()
     bench = load_bench(asked.repo)
-    settings = index_trees(bench, folder / "indexes", is_fresh=asked.fresh)
-    retrievers = open_retrievers(bench, settings)
+    roots = [bench.trees / repo for repo in bench.repos]
+    if asked.others:
+        roots += sorted(path for path in asked.others.iterdir() if path.is_dir())
+    retrievers = open_retrievers(index_trees(roots, folder / "indexes", is_fresh=asked.fresh))
     if asked.ablation:
         print_ablation(bench, retrievers)
     elif asked.grading:

@@ -54,13 +54,14 @@ def ask_all(bench: BenchSet, retrievers: Mapping[str, Retriever]) -> list[Asked]
 def _ask(question: BenchQuestion, repo: str, retriever: Retriever, filters: Filters) -> Asked:
     found = retriever.found(question.text, filters=filters)
     words = read_words(question.text)
+    hits = fuse(question.text, [found])
     return Asked(
         question,
         repo,
         not filters.path_globs,
         repo == question.repo,
         knows_a_name(words, found),
-        read_signs(words, found, fuse(question.text, [found])),
+        read_signs(words, found, hits, size=retriever.store.count(filters)),
     )
 
 
