@@ -7,6 +7,7 @@ on as soon as all its chunks are done; a chunk whose description fails stays, wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from askcode.calling import Callers
@@ -20,7 +21,7 @@ from askcode.running_calls import OpenFile, Run
 from askcode.running_steps import notes_of
 from askcode.spending import Budget
 
-__all__ = ["Budget", "ChunkedFile", "DescribedFile", "Describer"]
+__all__ = ["Budget", "ChunkedFile", "DescribedFile", "Describer", "DescribingRun"]
 
 # An outline may list hundreds of names; more than this drowns what else is said of a chunk.
 MAX_OUTLINE_CHARS = 2_000
@@ -41,6 +42,26 @@ class DescribedFile:
     """Chunks that needed no call of their own."""
     masked: int
     """Secrets that were masked in what was sent."""
+
+
+class DescribingRun:
+    """Describe the files of one part after the other, within one budget."""
+
+    def __init__(self, run: Run, described: Callable[[OpenFile], DescribedFile]) -> None:
+        self._run = run
+        self._described = described
+
+    def describe(self, files: Iterable[ChunkedFile]) -> Iterator[DescribedFile]:
+        """Yield each file of a part as Describer.describe does, and raise as it does.
+
+        What ended the run in one part is raised again by each part after it.
+        """
+        for done in self._run.files(iter(files)):
+            yield self._described(done)
+
+    def close(self) -> None:
+        """Let the calls under way be the last ones."""
+        self._run.close()
 
 
 def _ignore(path: str) -> None:
@@ -105,6 +126,11 @@ class Describer:
             RunError: after the files that were finished before no call could work any more.
             TransientError: after all files, when not one call of the run worked.
         """
+        with closing(self.start()) as run:
+            yield from run.describe(files)
+
+    def start(self) -> DescribingRun:
+        """Begin a run whose files come in several parts; it is to be closed."""
         callers = None
         if self.model:
             callers = Callers(
@@ -113,12 +139,8 @@ class Describer:
                 count=self.questions_per_chunk,
                 concurrency=self.concurrency,
             )
-        run = Run(iter(files), self._lookup(), callers, budget=self.budget, on_call=self.on_call)
-        try:
-            for done in run.files():
-                yield self._described(done)
-        finally:
-            run.close()
+        run = Run(self._lookup(), callers, budget=self.budget, on_call=self.on_call)
+        return DescribingRun(run, self._described)
 
     def _lookup(self) -> Lookup:
         is_local = self.model is None or self.model.is_local

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from askcode.chunking import Chunker
 from askcode.describing import ChunkedFile, DescribedFile, Describer
@@ -82,6 +83,20 @@ class Progress:
     """Files that a kill at this moment could not take back."""
 
 
+class Engine(Protocol):
+    """Chunk, describe and embed files elsewhere than in this process."""
+
+    def describe(
+        self, files: Sequence[FilePlan], on_skipped: Callable[[Skipped], None]
+    ) -> Iterator[DescribedFile]:
+        """Yield each file when it is done, as Describer.describe does, and raise as it does."""
+        ...
+
+    def rows(self, files: Sequence[DescribedFile]) -> dict[str, list[Row]]:
+        """Return the rows of files that were yielded, by path; each can be had once."""
+        ...
+
+
 def ignore_progress(progress: Progress) -> None:
     """Take a progress report and do nothing."""
 
@@ -98,7 +113,9 @@ class Indexer:
     embedder: Embedder
     store: Store
     spent: Callable[[], Usage] = field(default=Usage)
-    """What the language model was used for so far in this process."""
+    """What the language model was used for so far in this run."""
+    engine: Engine | None = None
+    """Does the work of a run; None does it here."""
 
     def survey(self) -> Survey:
         """Compare the files on disk with the store; read every file, change nothing.
@@ -123,7 +140,7 @@ class Indexer:
 
     def plan(self, survey: Survey) -> IndexPlan:
         """Chunk what changed and count what its descriptions would cost; make no call."""
-        counted = _Counted(self._chunked(survey.changed))
+        counted = _Counted(chunked_files(self.root, self.rules, self.chunker, survey.changed))
         estimate = self.describer.estimate(counted)
         return IndexPlan(survey.files, survey.removed, counted.chunks, estimate)
 
@@ -196,16 +213,22 @@ class Indexer:
             return METADATA_MISSING
         return ""
 
-    def _chunked(
-        self, paths: Iterable[str], on_skipped: Callable[[Skipped], None] | None = None
-    ) -> Iterator[ChunkedFile]:
-        for path in paths:
-            source = read_file(self.root, path, self.rules)
-            if isinstance(source, Skipped):
-                if on_skipped:
-                    on_skipped(source)
-            elif source is not None:
-                yield ChunkedFile(source, tuple(self.chunker.chunk(source)))
+
+def chunked_files(
+    root: Path,
+    rules: ScanRules,
+    chunker: Chunker,
+    paths: Iterable[str],
+    on_skipped: Callable[[Skipped], None] | None = None,
+) -> Iterator[ChunkedFile]:
+    """Read and chunk files; those that are gone are passed over."""
+    for path in paths:
+        source = read_file(root, path, rules)
+        if isinstance(source, Skipped):
+            if on_skipped:
+                on_skipped(source)
+        elif source is not None:
+            yield ChunkedFile(source, tuple(chunker.chunk(source)))
 
 
 def _reason(left: Skipped) -> str:
@@ -247,7 +270,7 @@ class _Run:
         if self.survey.removed:
             self.indexer.store.replace({}, removed=self.survey.removed)
         try:
-            for described in self.indexer.describer.describe(self._chunked()):
+            for described in self._described():
                 self._take(described)
         except (BudgetSpent, LanguageModelError) as error:
             failure = error
@@ -256,8 +279,19 @@ class _Run:
             self.indexer.store.replace({}, removed=sorted(self._vanished))
         return failure
 
-    def _chunked(self) -> Iterator[ChunkedFile]:
-        return self.indexer._chunked(self.survey.changed, self.skipped.append)
+    def _described(self) -> Iterator[DescribedFile]:
+        own, paths = self.indexer, self.survey.changed
+        if own.engine:
+            files = [file for file in self.survey.files if file.decision == "index"]
+            return own.engine.describe(files, self.skipped.append)
+        return own.describer.describe(
+            chunked_files(own.root, own.rules, own.chunker, paths, self.skipped.append)
+        )
+
+    def _rows(self) -> dict[str, list[Row]]:
+        if self.indexer.engine:
+            return self.indexer.engine.rows(self._pending)
+        return make_rows(self._pending, self.indexer.embedder)
 
     def _take(self, described: DescribedFile) -> None:
         path = described.file.path
@@ -287,7 +321,7 @@ class _Run:
 
     def _commit(self) -> None:
         if self._pending:
-            self.indexer.store.replace(make_rows(self._pending, self.indexer.embedder))
+            self.indexer.store.replace(self._rows())
             self.indexed += len(self._pending)
             self.chunks += self._pending_chunks()
             self._pending = []

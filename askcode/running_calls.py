@@ -44,14 +44,13 @@ class Run:
 
     def __init__(
         self,
-        source: Iterator[ChunkedFile],
         lookup: Lookup,
         callers: Callers | None,
         *,
         budget: Budget,
         on_call: Callable[[str], None],
     ) -> None:
-        self._source = source
+        self._source: Iterator[ChunkedFile] = iter(())
         self._lookup = lookup
         self._planner = lookup.planner
         self._callers = callers
@@ -69,8 +68,13 @@ class Run:
         self._shared_tries = 0
         self._has_shared = False
 
-    def files(self) -> Iterator[OpenFile]:
-        """Yield the files as they get done, then raise what ended the run early."""
+    def files(self, source: Iterator[ChunkedFile]) -> Iterator[OpenFile]:
+        """Yield the files as they get done, then raise what ended the run early.
+
+        A run may take several sources, one after the other: what was spent, and what was
+        learned of the model, holds for the next one.
+        """
+        self._source = source
         while True:
             self._fill()
             if self._done:

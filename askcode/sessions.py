@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askcode import __version__
 from askcode.absence import NoStore
-from askcode.chunking import CHUNKING_VERSION, Chunker
+from askcode.chunking import CHUNKING_VERSION
+from askcode.clusters import MakeEngine, SharedCache, engine_maker, ray_cluster
 from askcode.describing import Budget, Describer
 from askcode.errors import IndexDamaged, IndexMismatch, IndexMissing, UsageError
 from askcode.indexing import Indexer
@@ -26,11 +27,10 @@ from askcode.manifest import (
     save_manifest,
 )
 from askcode.metering import Meter
-from askcode.own_steps import FILES, METADATA, load_steps
 from askcode.protocols import DescriptionCache, Embedder, IndexPlace, Store
 from askcode.records import IndexReport, Usage, digest_text
 from askcode.repositories import REPOSITORIES_NAME, Repository, dump_repositories, merged
-from askcode.scanning import ScanRules
+from askcode.run_parts import make_chunker, make_describer, make_rules
 from askcode.settings import Settings
 from askcode.wiring import (
     CACHE_NAME,
@@ -38,7 +38,6 @@ from askcode.wiring import (
     make_database,
     make_embedder,
     make_embedder_of,
-    make_model,
     make_place,
     make_prompts,
     reading_cache,
@@ -46,6 +45,8 @@ from askcode.wiring import (
 
 if TYPE_CHECKING:
     from askcode.adapters.lance_store import Database
+    from askcode.adapters.ray_cluster import RayCluster
+    from askcode.adapters.sqlite_cache import SqliteDescriptionCache
     from askcode.prompting import Prompts
 
 AnyIndexer = Indexer | ManyIndexer
@@ -72,6 +73,10 @@ class IndexWanted:
     wait: bool = False
     members: tuple[WantedRepository, ...] = ()
     """The repositories to look at, of an index of several; empty for one code base alone."""
+    engine: str = "local"
+    """Who does the work: "local" or "ray"."""
+    ray_address: str | None = None
+    """The cluster to join; None starts Ray on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ def look(settings: Settings, root: Path, wanted: IndexWanted, *, must_exist: boo
             raise
         notes = (_made_anew(error),)
     cache = reading_cache(settings.index_place(root))
-    describer = _make_describer(settings, wanted, cache, Meter())
+    describer = _describer(settings, wanted, cache, Meter())
     return Look(_make_indexer(settings, root, wanted, (embedder, store, describer)), notes)
 
 
@@ -165,27 +170,66 @@ def indexing(settings: Settings, root: Path, wanted: IndexWanted) -> Iterator[In
         # the repository may be a stranger's, and the link lead anywhere
         raise UsageError(f"{here} is a link", hint="name its target with --index-dir")
     is_new = not here.exists()
-    with place.hold(wait=wanted.wait) as still_held:
+    with _cluster(wanted) as cluster, place.hold(wait=wanted.wait) as still_held:
         prepare_directory(here)
         made = _Made(settings, wanted, embedder, prompts)
         target = made.target(place, make_database(settings, place, before_write=still_held))
         with closing(SqliteDescriptionCache(here / CACHE_NAME)) as cache:
             meter = Meter()
-            describer = _make_describer(settings, wanted, cache, meter)
+            describer = _describer(settings, wanted, cache, meter)
             notes = (
                 *target.notes,
                 *cache.warnings,
                 *(_no_model_note(settings, wanted) if is_new else ()),
             )
+            work = _work(settings, wanted, cluster, cache, meter)
+            parts = (embedder, target.store, describer)
             yield IndexSession(
-                _make_indexer(
-                    settings, root, wanted, (embedder, target.store, describer), spent=meter.read
-                ),
-                meter.read,
+                _make_indexer(settings, root, wanted, parts, work),
+                work.spent,
                 pays=wanted.use_llm and settings.endpoint("questions") is not None,
                 notes=notes,
                 keep=target.keep,
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Who does the work of a run, and what it spent so far."""
+
+    spent: Callable[[], Usage] = Usage
+    make_engine: MakeEngine | None = None
+
+
+_HERE = _Work()
+
+
+def _cluster(wanted: IndexWanted) -> AbstractContextManager[RayCluster | None]:
+    return ray_cluster(wanted.ray_address) if wanted.engine == "ray" else nullcontext()
+
+
+def _work(
+    settings: Settings,
+    wanted: IndexWanted,
+    cluster: RayCluster | None,
+    cache: SqliteDescriptionCache,
+    meter: Meter,
+) -> _Work:
+    if cluster is None:
+        return _Work(meter.read)
+    # the calls are made by another process: what they cost is read where it is kept
+    shared = SharedCache(cache.path, before=cache.spent())
+    spent = shared.reader(cache)
+    make_engine = engine_maker(
+        cluster,
+        settings,
+        shared,
+        spent,
+        use_llm=wanted.use_llm,
+        allow_secrets=wanted.allow_secrets,
+        budget=wanted.budget,
+    )
+    return _Work(spent, make_engine)
 
 
 def _embedder(settings: Settings, place: IndexPlace, wanted: IndexWanted) -> Embedder:
@@ -289,22 +333,10 @@ def _keep_nothing(report: IndexReport) -> None:
     """Leave the manifest as it is: the run wrote to the index itself."""
 
 
-def _make_describer(
+def _describer(
     settings: Settings, wanted: IndexWanted, cache: DescriptionCache, meter: Meter
 ) -> Describer:
-    from askcode.adapters.bpe_tokens import count_llm_tokens
-
-    return Describer(
-        model=make_model(settings, "questions", meter) if wanted.use_llm else None,
-        cache=cache,
-        prompts=make_prompts(settings),
-        count_tokens=count_llm_tokens,
-        kinds=settings.metadata,
-        questions_per_chunk=settings.questions_per_chunk,
-        concurrency=settings.concurrency,
-        budget=wanted.budget,
-        own_steps=load_steps(METADATA),
-    )
+    return make_describer(settings, cache, meter, use_llm=wanted.use_llm, budget=wanted.budget)
 
 
 def _make_indexer(
@@ -312,20 +344,19 @@ def _make_indexer(
     root: Path,
     wanted: IndexWanted,
     parts: tuple[Embedder, Store, Describer],
-    *,
-    spent: Callable[[], Usage] = Usage,
+    work: _Work = _HERE,
 ) -> AnyIndexer:
     if not wanted.members:
-        return _make_one_indexer(settings, root, wanted, parts, spent=spent)
+        return _make_one_indexer(settings, root, wanted, parts, work)
     embedder, store, describer = parts
     place = make_place(settings, root)
 
     def maker(member: WantedRepository) -> Callable[[Store], Indexer]:
         def make(own: Store) -> Indexer:
-            left = replace(describer, budget=replace(wanted.budget, spent=spent()))
+            left = replace(describer, budget=replace(wanted.budget, spent=work.spent()))
             own_root = Path(member.repository.root)
             own_parts = (embedder, own, left)
-            return _make_one_indexer(member.settings, own_root, wanted, own_parts, spent=spent)
+            return _make_one_indexer(member.settings, own_root, wanted, own_parts, work)
 
         return make
 
@@ -344,21 +375,20 @@ def _make_one_indexer(
     root: Path,
     wanted: IndexWanted,
     parts: tuple[Embedder, Store, Describer],
-    *,
-    spent: Callable[[], Usage],
+    work: _Work,
 ) -> Indexer:
     embedder, store, describer = parts
-    rules = ScanRules(
-        include=settings.include,
-        exclude=settings.exclude,
-        max_file_bytes=settings.max_file_size,
-        allow_secrets=wanted.allow_secrets,
-        submodules=settings.submodules,
-        steps=load_steps(FILES),
+    return Indexer(
+        root,
+        make_rules(settings, allow_secrets=wanted.allow_secrets),
+        settings.index_place(root),
+        make_chunker(settings, embedder),
+        describer,
+        embedder,
+        store,
+        work.spent,
+        work.make_engine(settings, root) if work.make_engine else None,
     )
-    chunker = Chunker(count_tokens=embedder.count_tokens, max_tokens=settings.chunk_tokens)
-    place = settings.index_place(root)
-    return Indexer(root, rules, place, chunker, describer, embedder, store, spent)
 
 
 def _no_model_note(settings: Settings, wanted: IndexWanted) -> tuple[str, ...]:

@@ -230,6 +230,16 @@ def forbid_telemetry() -> None:
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
+def silence_ray() -> None:
+    """Keep Ray from reporting its use and from writing to the terminal; before its import."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+    # what Ray's own processes and its C++ part would say of restarts that it takes care of
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    # asked for, or Ray warns at every start that this will change
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+
 def load_settings(
     root: Path,
     flags: Mapping[str, object] | None = None,

@@ -9,13 +9,13 @@ import time
 from tests.command_line import PROJECT
 
 
-def start_index(folder, server=None, *arguments):
+def start_index(folder, server=None, *arguments, environment=None):
     """Start a run in a process of its own."""
     endpoint = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "k"} if server else {}
     return subprocess.Popen(
         [sys.executable, "-m", "askcode", "index", "--yes", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(PROJECT), **endpoint},
+        env={**os.environ, "PYTHONPATH": str(PROJECT), **(environment or {}), **endpoint},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -52,6 +52,11 @@ class SqliteDescriptionCache:
         self._warnings: list[str] = []
 
     @property
+    def path(self) -> Path:
+        """Return the file."""
+        return self._path
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Return what had to be worked around so far, one sentence each."""
         return tuple(self._warnings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +15,7 @@ from askcode.cli.confirming import confirm_calls
 from askcode.cli.failing import EXIT_INTERRUPTED, EXIT_TERMINATED, Terminated
 from askcode.cli.output import note, print_json, print_lines
 from askcode.cli.progress import showing_progress
-from askcode.errors import CheckFailed, IndexIncomplete, Interrupted
+from askcode.errors import CheckFailed, IndexIncomplete, Interrupted, UsageError
 from askcode.records import IndexPlan, IndexReport
 from askcode.setting_values import parse_size
 from askcode.settings import Settings, load_settings
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from askcode.indexing import Progress, Survey
     from askcode.many_sessions import Members
     from askcode.sessions import IndexWanted
+
+
+class Engines(StrEnum):
+    """Who chunks, describes and embeds."""
+
+    LOCAL = "local"
+    RAY = "ray"
 
 
 def _size(text: str) -> int:
@@ -102,11 +110,24 @@ def index(
     index_dir: options.IndexDir = None,
     timeout: options.Timeout = None,
     wait: options.Wait = False,
+    engine: Annotated[
+        Engines, typer.Option("--engine", help="Who does the work: this process, or a Ray cluster.")
+    ] = Engines.LOCAL,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            "--ray-address",
+            metavar="HOST:PORT",
+            help="The Ray cluster to join, or auto. [default: one on this machine]",
+        ),
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Bring the index of a code base up to date, or of several."""
+    if ray_address and engine is not Engines.RAY:
+        raise UsageError("--ray-address is for the engine ray", hint="add --engine ray")
     roots = [options.existing_root(path) for path in paths or ()]
     root = roots[0] if len(roots) == 1 else options.existing_root(Path())
     flags = {
@@ -135,6 +156,8 @@ def index(
         rebuild=rebuild,
         wait=wait,
         members=members.wanted,
+        engine=engine.value,
+        ray_address=ray_address,
     )
     view = _View(settings, wanted, as_json=as_json, quiet=quiet, verbose=verbose, yes=yes)
     for warning in members.notes if members.wanted else settings.warnings:
