@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from askcode.adapters.sqlite_cache import SqliteDescriptionCache
 from askcode.chunking import Chunker
 from askcode.describing import Budget, Describer
-from askcode.errors import UsageError
+from askcode.errors import AskcodeError, UsageError
 from askcode.indexing import Engine
 from askcode.metering import Meter
 from askcode.protocols import DescriptionCache
@@ -63,6 +63,7 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
 
     Raises:
         UsageError: Ray is not installed, or the address cannot be used.
+        AskcodeError: the cluster ended before the run.
     """
     if address and "://" in address:
         raise UsageError(
@@ -79,7 +80,14 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
             hint='pip install "askcode[ray]", or pip install ".[ray]" in a checkout',
         ) from error
     with closing(RayCluster(address)) as cluster:
-        yield cluster
+        try:
+            yield cluster
+        except KeyboardInterrupt as error:
+            if not cluster.is_lost:
+                raise
+            raise AskcodeError(
+                "the Ray cluster is gone", hint="what was done is kept; run again to continue"
+            ) from error
 
 
 def engine_maker(

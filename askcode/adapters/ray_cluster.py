@@ -16,6 +16,7 @@ import ray
 import ray.data
 from ray.exceptions import RayError
 
+from askcode.adapters.ray_watching import Watch
 from askcode.errors import UsageError
 
 CONNECT_TIMEOUT_S = 5.0
@@ -34,6 +35,7 @@ class RayCluster:
         self._address = address
         self._open = ExitStack()
         self._is_connected = False
+        self._watch: Watch | None = None
 
     def connect(self) -> None:
         """Start Ray on this machine, or join the cluster at the address.
@@ -53,8 +55,9 @@ class RayCluster:
             # what the cluster reports of its workers is printed there, between lines of JSON
             nowhere = opening.enter_context(open(os.devnull, "w", encoding="utf-8"))
             opening.enter_context(redirect_stdout(nowhere))
-            opening.callback(ray.shutdown, wait_for_processes=True)
+            opening.callback(self._leave)
             self._start(beside, folder)
+            self._watch = Watch(ray.get_runtime_context().gcs_address)
             self._open = opening.pop_all()
         self._is_connected = True
         context = ray.data.DataContext.get_current()
@@ -66,6 +69,18 @@ class RayCluster:
         """Leave the cluster; what runs for this process is ended."""
         self._is_connected = False
         self._open.close()
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether the cluster ended before the run, which was interrupted for that."""
+        return self._watch is not None and self._watch.is_lost
+
+    def _leave(self) -> None:
+        if self._watch:
+            self._watch.stop()
+        # Ray would wait for a cluster that is gone, and end this process before a word is said
+        if not self.is_lost:
+            ray.shutdown(wait_for_processes=True)
 
     def _start(self, beside: Executor, folder: str | None) -> None:
         for name in ("ray", "ray.data"):
