@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from askcode.errors import UsageError
+from askcode.globbing import path_rule
 from askcode.repositories import Repository, merged, named, renamed
 
 
@@ -55,3 +56,23 @@ def choose(
             hint="name one: askcode index PATH PATH...",
         )
     return Chosen(present, notes)
+
+
+def check_names(globs: Sequence[str], known: Sequence[Repository]) -> None:
+    """Refuse globs of names that fit no repository of the index.
+
+    Raises:
+        UsageError: none fits, or the index is of one code base.
+    """
+    names = [each.name for each in known]
+    if not names:
+        raise UsageError(
+            "--repo is for an index of several repositories, and this one is of one code base",
+            hint="make one with: askcode index PATH PATH... --index-dir DIR",
+        )
+    rule = path_rule(globs)
+    if not any(rule.allows(name) for name in names):
+        raise UsageError(
+            f"no repository of the index is called {' or '.join(globs)}",
+            hint=f"there are {', '.join(names)}",
+        )

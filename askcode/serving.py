@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from askcode.choosing_repositories import check_names
 from askcode.errors import AskcodeError, UsageError
 from askcode.manifest import load_manifest
 from askcode.records import Filters, Question, Retrieved
@@ -59,11 +60,13 @@ class ServedIndex:
 
         Raises:
             IndexUnusable: there is none, or it was made otherwise.
+            UsageError: the filters name no repository of the index.
             EmbedderError: the embedding model cannot be used.
             StepError: an own step fails.
         """
         opened = self._current()
-        asked = Question(text, (text, *opened.own_searches(text)), filters or Filters())
+        wanted = _checked(filters or Filters(), opened.index)
+        asked = Question(text, (text, *opened.own_searches(text)), wanted)
         return opened.retriever.retrieve(asked, k=k, mode=mode)
 
     def ask(
@@ -73,17 +76,20 @@ class ServedIndex:
 
         Raises:
             IndexUnusable: there is none, or it was made otherwise.
+            UsageError: the filters name no repository of the index.
             ModelUnavailable: a model cannot be used.
             StepError: an own step fails.
         """
+        index = self._current().index
+        wanted = _checked(filters or Filters(), index)
         answerer = make_answerer(
-            self._current().index,
+            index,
             self.settings,
             use_llm=use_llm,
             subquestions=self.settings.subquestions,
             k=k,
         )
-        return answerer.answer(Question(text, (text,), filters or Filters()))
+        return answerer.answer(Question(text, (text,), wanted))
 
     def _current(self) -> _Opened:
         """Return the index as it is: opened anew with another manifest, else at its last state."""
@@ -100,7 +106,9 @@ class ServedIndex:
             return opened
 
 
-def relative_filters(globs: Sequence[str], languages: Sequence[str]) -> Filters:
+def relative_filters(
+    globs: Sequence[str], languages: Sequence[str], repositories: Sequence[str] = ()
+) -> Filters:
     """Return the filters of a search that must stay below its root.
 
     Raises:
@@ -115,7 +123,13 @@ def relative_filters(globs: Sequence[str], languages: Sequence[str]) -> Filters:
                 f"the path filter {glob!r} leaves the root of the code base",
                 hint="paths are relative to the root, such as src/**",
             )
-    return Filters(tuple(globs), tuple(languages))
+    return Filters(tuple(globs), tuple(languages), tuple(repositories))
+
+
+def _checked(filters: Filters, index: OpenIndex) -> Filters:
+    if filters.repositories:
+        check_names(filters.repositories, index.repositories)
+    return filters
 
 
 def _refresh(index: OpenIndex) -> None:

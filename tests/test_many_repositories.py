@@ -1,5 +1,6 @@
 """One index of several repositories, used from the command line."""
 
+import json
 import re
 
 import pytest
@@ -101,6 +102,20 @@ def test_a_run_for_one_repository_leaves_the_others_alone(askcode):
     assert one.json["files"] == {"indexed": 0, "unchanged": 1, "removed": 0, "skipped": 0}
     assert checked.code == 0
     assert another.json["files"]["indexed"] == 1
+
+
+def test_an_evaluation_names_the_files_with_their_repository(askcode):
+    index_all(askcode)
+    rows = [
+        {"question": "release a version", "paths": ["tools:release.py"]},
+        {"question": "total of the cart", "paths": ["release.py"]},
+    ]
+    file = askcode.folder / "questions.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    run = askcode("eval", str(file), "--json")
+
+    assert [row["recall"] for row in run.json["rows"]] == [1.0, 0.0]
 
 
 def test_removing_a_repository_is_one_command(askcode):

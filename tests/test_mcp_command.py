@@ -16,6 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters, stdio_client
 
+from tests.bucket_server import BUCKET, CREDENTIALS, bucket_server
 from tests.command_line import PROJECT, run_process, write
 from tests.scripted_server import Say, ScriptedServer
 
@@ -117,6 +118,60 @@ def test_a_server_without_an_index_recovers_and_follows_what_others_store(folder
     assert found == [{"mail.py"}, set(), {"late.py"}, set(), {"later.py"}]
 
 
+@pytest.mark.slow
+def test_an_index_of_several_repositories_is_served_with_their_names(tmp_path):
+    write(tmp_path / "east", FILES)
+    write(tmp_path / "west", {"shop/cart.py": "def total_price(cart):\n    return sum(cart)\n"})
+    place = str(tmp_path / "index")
+    indexed = run_process("index", "-q", "east", "west", "--index-dir", place, cwd=tmp_path)
+
+    async def talk():
+        async with connected(tmp_path, "--index-dir", place) as client:
+            both = await client.call_tool("search", {"query": "total_price"})
+            west = {"repo": ["w*"], "path_glob": ["shop/**"]}
+            found = await client.call_tool("search", {"query": "total_price", **west})
+            asked = await client.call_tool("ask", {"question": "what is total_price?", **west})
+            status = await client.call_tool("status", {})
+            unknown = await client.call_tool("search", {"query": "x", "repo": ["north"]})
+            return both, found, asked, status, unknown
+
+    both, found, asked, status, unknown = anyio.run(talk)
+
+    assert indexed.code == 0
+    assert {hit["path"] for hit in both.structured_content["hits"]} >= {
+        "east:shop/cart.py",
+        "west:shop/cart.py",
+    }
+    assert [hit["path"] for hit in found.structured_content["hits"]] == ["west:shop/cart.py"]
+    assert asked.structured_content["sources"] == ["west:shop/cart.py"]
+    shown = [each["name"] for each in status.structured_content["repositories"]]
+    assert shown == ["east", "west"]
+    assert str(tmp_path) not in text_of(status)
+    assert (
+        text_of(unknown) == "no repository of the index is called north\nhint: there are east, west"
+    )
+
+
+@pytest.mark.slow
+def test_an_index_in_object_storage_is_served(folder):
+    async def talk(**environment):
+        async with connected(folder, **environment) as client:
+            found = await client.call_tool("search", {"query": "total_price"})
+            return found, await client.call_tool("status", {})
+
+    with bucket_server() as endpoint, pytest.MonkeyPatch.context() as environment:
+        place = f"s3://{BUCKET}/served"
+        keys = {**CREDENTIALS, "AWS_ENDPOINT_URL": endpoint, "ASKCODE_INDEX_DIR": place}
+        for name, value in keys.items():
+            environment.setenv(name, value)
+        index(folder)
+        found, status = anyio.run(lambda: talk(**keys))
+
+    assert found.structured_content["hits"][0]["path"] == "shop/cart.py"
+    assert status.structured_content["files"] == 2
+    assert status.structured_content["index_dir"] == place
+
+
 WRONG = {
     "path filter '../x'": ("search", {"query": "x", "path_glob": ["../x"]}),
     "path filter '/etc/*'": ("search", {"query": "x", "path_glob": ["src/*", "/etc/*"]}),
@@ -128,6 +183,7 @@ WRONG = {
     "top_k: 0 is less than the minimum": ("search", {"query": "x", "top_k": 0}),
     "mode: 'best' is not one of": ("search", {"query": "x", "mode": "best"}),
     "Additional properties are not allowed": ("status", {"path": "/"}),
+    "--repo is for an index of several repositories": ("search", {"query": "x", "repo": ["a"]}),
     "the question is empty": ("ask", {"question": " \n"}),
     "there is no tool 'write'": ("write", {}),
 }

@@ -10,12 +10,12 @@ import typer
 
 from askcode import wiring
 from askcode.asking import clean_question
+from askcode.choosing_repositories import check_names
 from askcode.cli import options, rendering
 from askcode.cli.linking import print_linked
 from askcode.cli.output import note, open_console, print_json
 from askcode.cli.showing import AnswerShow, tell_stale
 from askcode.errors import CheckFailed, UsageError
-from askcode.globbing import path_rule
 from askcode.languages import language_of
 from askcode.records import Filters, Question
 from askcode.retrieving import MODES
@@ -184,24 +184,10 @@ def _filters(
 ) -> Filters:
     names = tuple(repositories or ())
     if names:
-        _check_repositories(names, [each.name for each in index.repositories])
+        check_names(names, index.repositories)
     return Filters(
         tuple(globs or ()), tuple(language_name(name) for name in languages or ()), names
     )
-
-
-def _check_repositories(globs: tuple[str, ...], names: list[str]) -> None:
-    if not names:
-        raise UsageError(
-            "--repo is for an index of several repositories, and this one is of one code base",
-            hint="make one with: askcode index PATH PATH... --index-dir DIR",
-        )
-    rule = path_rule(globs)
-    if not any(rule.allows(name) for name in names):
-        raise UsageError(
-            f"no repository of the index is called {' or '.join(globs)}",
-            hint=f"there are {', '.join(names)}",
-        )
 
 
 def language_name(name: str) -> str:

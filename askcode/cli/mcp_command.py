@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = (
     "Search and ask about the code base that this server is started for. All paths are relative "
-    "to its root. search finds chunks of code by meaning and by word; ask answers with checked "
-    "citations; status says what is indexed and whether it is up to date."
+    "to its root; in an index of several repositories they read name:path. search finds chunks of "
+    "code by meaning and by word; ask answers with checked citations; status says what is indexed "
+    "and whether it is up to date."
 )
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -35,6 +36,10 @@ _FILTERS = {
     "top_k": {"type": "integer", "minimum": 1, "maximum": 100, "description": "How many chunks."},
     "path_glob": {**_TEXTS, "description": "Only these paths, relative to the root: src/**"},
     "lang": {**_TEXTS, "description": "Only these languages, such as python."},
+    "repo": {
+        **_TEXTS,
+        "description": "Only repositories of these names (globs), in an index of several.",
+    },
 }
 _SEARCH = {
     "query": {"type": "string", "description": "What to look for, in words or names."},
@@ -183,10 +188,13 @@ def _filters(asked: JsonObject) -> Filters:
 
     globs = cast("Sequence[str]", asked.get("path_glob", ()))
     names = cast("Sequence[str]", asked.get("lang", ()))
-    return relative_filters(globs, [language_name(name) for name in names])
+    repositories = cast("Sequence[str]", asked.get("repo", ()))
+    return relative_filters(globs, [language_name(name) for name in names], repositories)
 
 
 def _place(index: ServedIndex) -> str:
+    if index.settings.storage_uri:
+        return index.settings.storage_uri
     place = index.settings.index_place(index.root)
     return str(place.relative_to(index.root)) if place.is_relative_to(index.root) else place.name
 
