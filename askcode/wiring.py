@@ -134,7 +134,7 @@ def make_database(
     if settings.storage_uri is not None:
         from askcode.adapters.object_place import table_options
 
-        options = table_options(allow_http=settings.allow_http)
+        options = table_options(settings.storage_uri, allow_http=settings.allow_http)
     if before_write is None:
         return Database(place.uri, options)
     return Database(place.uri, options, before_write)

@@ -73,6 +73,7 @@ def test_only_adapters_import_vendors(path):
         "pyarrow",
         "bpe_openai",
         "obstore",
+        "botocore",
         "mcp",
         "mcp_types",
         "anyio",

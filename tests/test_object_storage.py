@@ -5,12 +5,14 @@ import re
 import shutil
 import signal
 import socket
+import sys
 import time
 
 import obstore
 import pytest
 from obstore.store import from_url
 
+from askcode.adapters.aws_profiles import AwsProfile
 from tests.bucket_server import BUCKET, CREDENTIALS, Road, bucket_server
 from tests.command_line import CommandLine, write
 from tests.killing import start_index, wait_until
@@ -61,7 +63,7 @@ def rows(uri):
 
     is_remote = str(uri).startswith("s3://")
     place = ObjectPlace(uri, allow_http=True) if is_remote else LocalPlace(uri)
-    options = table_options(allow_http=True) if is_remote else None
+    options = table_options(uri, allow_http=True) if is_remote else None
     table = lancedb.connect(str(uri), storage_options=options).open_table(
         load_manifest(place).table
     )
@@ -112,6 +114,63 @@ def test_every_command_works_on_a_bucket(askcode):
     assert after.json["hits"][0]["path"] == "unit3.py"
     assert len(tables(askcode)) == 1
     assert not (askcode.folder / ".askcode").exists()
+
+
+@pytest.fixture
+def profiles(askcode, tmp_path, monkeypatch):
+    """Give keys by a profile alone; return the profile's folder."""
+    for name in CREDENTIALS:
+        monkeypatch.delenv(name)
+    keys = "aws_access_key_id = AKIDOFAPROFILE\naws_secret_access_key = secret-of-a-profile\n"
+    write(tmp_path / "aws", {"credentials": f"[work]\n{keys}", "config": ""})
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "aws" / "credentials"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "aws" / "config"))
+    monkeypatch.setenv("AWS_PROFILE", "work")
+    return tmp_path / "aws"
+
+
+@pytest.mark.slow
+def test_keys_and_region_of_an_aws_profile_are_used(askcode, profiles):
+    write(profiles, {"config": "[profile work]\nregion = eu-west-1\n"})
+
+    made = askcode("index", "--json")
+    found = askcode("search", "first_3", "--json")
+
+    assert made.json["chunks"]["written"] == 6
+    assert found.json["hits"][0]["path"] == "unit3.py"
+    assert AwsProfile(f"s3://{BUCKET}").options() == {
+        "aws_access_key_id": "AKIDOFAPROFILE",
+        "aws_secret_access_key": "secret-of-a-profile",
+        "aws_region": "eu-west-1",
+    }
+    assert AwsProfile("gs://bucket").options() == {}
+
+
+def test_keys_of_the_environment_come_before_the_profile(profiles, monkeypatch):
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_PROFILE", "default")
+    write(
+        profiles, {"credentials": "[default]\naws_access_key_id = A\naws_secret_access_key = B\n"}
+    )
+
+    assert AwsProfile("s3://b").options()["aws_access_key_id"] == CREDENTIALS["AWS_ACCESS_KEY_ID"]
+
+
+def test_a_profile_that_does_not_exist_is_told(askcode, profiles, monkeypatch):
+    monkeypatch.setenv("AWS_PROFILE", "nope")
+
+    run = askcode("search", "first_3")
+
+    assert run.code == 1
+    assert "(nope) could not be found" in run.err
+    assert "hint: check AWS_PROFILE" in run.err
+
+
+def test_without_botocore_profiles_are_not_read(profiles, monkeypatch):
+    monkeypatch.setitem(sys.modules, "botocore.session", None)
+
+    assert AwsProfile("s3://b").options() == {}
 
 
 @pytest.mark.slow

@@ -6,18 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import obstore
 from obstore.exceptions import BaseError
 from obstore.store import from_url
 
+from askcode.adapters.aws_profiles import AwsProfile
 from askcode.adapters.storage_faults import why_unavailable
 from askcode.adapters.storage_lease import LEASE_S, Lease
 from askcode.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Config
 
 # A wrong endpoint has to be told within seconds; what is asked for here is small.
 _CLIENT: ClientConfig = {
@@ -35,12 +36,13 @@ _TABLE_OPTIONS = {
 
 
 class ObjectPlace:
-    """An IndexPlace in object storage; credentials come from the environment."""
+    """An IndexPlace in object storage; credentials come from the environment or an AWS profile."""
 
     def __init__(self, uri: str, *, allow_http: bool = False, lease_s: float = LEASE_S) -> None:
         self._uri = uri
         self._allow_http = allow_http
         self._lease_s = lease_s
+        self._profile = AwsProfile(uri)
 
     @property
     def uri(self) -> str:
@@ -104,12 +106,18 @@ class ObjectPlace:
 
     def _store(self) -> ObjectStore:
         options: ClientConfig = {**_CLIENT, "allow_http": self._allow_http}
-        return from_url(self._uri, client_options=options, retry_config=_RETRY)
+        config = cast("S3Config", self._profile.options())
+        return from_url(self._uri, config=config, client_options=options, retry_config=_RETRY)
 
 
-def table_options(*, allow_http: bool) -> dict[str, str]:
-    """Return the options that LanceDB needs to reach tables in object storage."""
-    return {**_TABLE_OPTIONS, "allow_http": str(allow_http).lower()}
+def table_options(uri: str, *, allow_http: bool) -> dict[str, str]:
+    """Return the options that LanceDB needs to reach tables in object storage.
+
+    Raises:
+        StorageUnavailable: an AWS profile is named that cannot be used.
+    """
+    known = AwsProfile(uri).options()
+    return {**_TABLE_OPTIONS, **known, "allow_http": str(allow_http).lower()}
 
 
 @contextmanager

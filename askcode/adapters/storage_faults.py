@@ -14,7 +14,10 @@ class Reason:
     hint: str = ""
 
 
-_CREDENTIALS = "set the credentials, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+_CREDENTIALS = (
+    "set the credentials, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; "
+    'AWS profiles are read after pip install "askcode[s3]"'
+)
 _ENDPOINT = "check the network and the endpoint, such as AWS_ENDPOINT_URL"
 
 # Tried in order: the text of the vendors names the whole chain of causes.
