@@ -6,10 +6,13 @@ import logging
 import os
 import socket
 import tempfile
+import threading
+import time
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
+from functools import partial
 from pathlib import Path
 
 import ray
@@ -20,6 +23,9 @@ from askcode.adapters.ray_watching import Watch
 from askcode.errors import UsageError
 
 CONNECT_TIMEOUT_S = 5.0
+JOIN_TIMEOUT_S = 30.0
+POLL_S = 0.5
+MAX_HEARD_BYTES = 2**20
 
 # Ray's sockets lie some 60 characters deeper, and the path of a socket ends at 107.
 MAX_TEMPORARY_PATH = 40
@@ -50,13 +56,12 @@ class RayCluster:
         # whatever ends the start, a signal too, ends what was started
         with ExitStack() as opening:
             folder = None if self._address else opening.enter_context(_temporary_folder())
-            # what Ray starts is killed when the thread that started it ends
-            beside = opening.enter_context(ThreadPoolExecutor(1))
             # what the cluster reports of its workers is printed there, between lines of JSON
             nowhere = opening.enter_context(open(os.devnull, "w", encoding="utf-8"))
             opening.enter_context(redirect_stdout(nowhere))
-            opening.callback(self._leave)
-            self._start(beside, folder)
+            begun = _Begun(partial(_init, self._address, folder))
+            opening.callback(self._leave, begun)
+            self._start(begun)
             self._watch = Watch(ray.get_runtime_context().gcs_address)
             self._open = opening.pop_all()
         self._is_connected = True
@@ -75,40 +80,108 @@ class RayCluster:
         """Return whether the cluster ended before the run, which was interrupted for that."""
         return self._watch is not None and self._watch.is_lost
 
-    def _leave(self) -> None:
+    def _leave(self, begun: _Begun) -> None:
         if self._watch:
             self._watch.stop()
         # Ray would wait for a cluster that is gone, and end this process before a word is said
-        if not self.is_lost:
+        if begun.is_done and not self.is_lost:
             ray.shutdown(wait_for_processes=True)
+        begun.release()
 
-    def _start(self, beside: Executor, folder: str | None) -> None:
+    def _start(self, begun: _Begun) -> None:
         for name in ("ray", "ray.data"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        try:
-            with _hushed() as heard, chdir(_importable()):
-                # In this thread, Ray would put its own handler of SIGTERM in the place of ours. And
-                # it forks: Python drops what a handler raises amid that, and locks stay locked.
-                begun = beside.submit(self._init, folder)
-                try:
-                    begun.result()
-                finally:
-                    wait([begun])
-        except (ConnectionError, RuntimeError, ValueError, RayError) as error:
-            if TOKEN_REFUSED in heard:
-                raise _token_missing(self._address) from error
-            first = str(error).strip().partition("\n")[0]
-            place = f"at {self._address}" if self._address else "on this machine"
-            raise UsageError(f"Ray cannot be used {place}: {first}") from error
+        with _hushed() as heard, chdir(_importable()):
+            try:
+                begun.go()
+                if self._address:
+                    _wait_for_join(self._address, begun, heard)
+                begun.result()
+            except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+                first = str(error).strip().partition("\n")[0]
+                place = f"at {self._address}" if self._address else "on this machine"
+                raise UsageError(f"Ray cannot be used {place}: {first}") from error
 
-    def _init(self, folder: str | None) -> None:
-        ray.init(
-            self._address or "local",
-            include_dashboard=None if self._address else False,
-            log_to_driver=False,
-            logging_level=logging.CRITICAL,
-            _temp_dir=folder,
-        )
+
+class _Begun:
+    """The start of Ray, in a thread beside the main one.
+
+    In the main thread, Ray would put its own handler of SIGTERM in the place of ours. And it forks:
+    Python drops what a handler raises amid that, and locks stay locked.
+    """
+
+    def __init__(self, start: Callable[[], None]) -> None:
+        self._start = start
+        self._future: Future[None] = Future()
+        self._is_released = threading.Event()
+        # a daemon: what nobody answers must not hold up the end of the process
+        self._thread = threading.Thread(target=self._work, name="askcode-ray", daemon=True)
+
+    def go(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether Ray was started, or could not be."""
+        return self._future.done()
+
+    def wait(self, timeout_s: float) -> None:
+        """Return when it is done, or after the time."""
+        wait([self._future], timeout_s)
+
+    def result(self) -> None:
+        """Return when Ray is there, or raise what it raised; a signal waits for that, too."""
+        try:
+            self._future.result()
+        finally:
+            wait([self._future])
+
+    def release(self) -> None:
+        """Let the thread end."""
+        self._is_released.set()
+
+    def _work(self) -> None:
+        try:
+            self._start()
+        except BaseException as error:  # noqa: BLE001 - raised again by the main thread
+            self._future.set_exception(error)
+        else:
+            self._future.set_result(None)
+        # what Ray started is killed when the thread that started it ends
+        self._is_released.wait()
+
+
+def _init(address: str | None, folder: str | None) -> None:
+    ray.init(
+        address or "local",
+        include_dashboard=None if address else False,
+        log_to_driver=False,
+        logging_level=logging.CRITICAL,
+        _temp_dir=folder,
+    )
+
+
+def _wait_for_join(address: str, begun: _Begun, heard: Callable[[], bytes]) -> None:
+    """Wait for a cluster, not as long as Ray would: it tries for many minutes, whatever it hears.
+
+    Raises:
+        UsageError: it refuses, or does not answer.
+    """
+    end = time.monotonic() + JOIN_TIMEOUT_S
+    while not begun.is_done:
+        begun.wait(POLL_S)
+        if TOKEN_REFUSED in heard():
+            raise UsageError(
+                f"the Ray cluster at {address} asks for its token",
+                hint="set RAY_AUTH_MODE=token, with the cluster's token in RAY_AUTH_TOKEN "
+                "or ~/.ray/auth_token; on the cluster's head, --ray-address auto does so",
+            )
+        if time.monotonic() > end:
+            raise UsageError(
+                f"no Ray cluster answers at {address} within {JOIN_TIMEOUT_S:.0f} s",
+                hint="start one: ray start --head",
+            )
 
 
 def _check_answers(address: str) -> None:
@@ -122,14 +195,6 @@ def _check_answers(address: str) -> None:
         raise UsageError(
             f"no Ray cluster answers at {address}: {error}", hint="start one: ray start --head"
         ) from error
-
-
-def _token_missing(address: str | None) -> UsageError:
-    return UsageError(
-        f"the Ray cluster at {address} asks for its token",
-        hint="set RAY_AUTH_MODE=token, with the cluster's token in RAY_AUTH_TOKEN "
-        "or ~/.ray/auth_token; on the cluster's head, --ray-address auto does so",
-    )
 
 
 def _importable() -> Path:
@@ -152,23 +217,21 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 @contextmanager
-def _hushed() -> Iterator[bytearray]:
-    """Take what is written to stderr while Ray starts: its C++ part writes there, come what may.
+def _hushed() -> Iterator[Callable[[], bytes]]:
+    """Take what is written to stderr while Ray starts, and give what reads it.
 
-    Failures to start are raised, too, so that nothing is lost.
+    Ray's C++ part writes there, come what may. Failures to start are raised, too, so that nothing
+    is lost.
     """
     kept = os.dup(2)
-    heard = bytearray()
     try:
         with tempfile.TemporaryFile() as written, warnings.catch_warnings():
             os.dup2(written.fileno(), 2)
             # lancedb warns of any child of this process; Ray's become other programs at once
             warnings.simplefilter("ignore", RuntimeWarning)
             try:
-                yield heard
+                yield partial(os.pread, written.fileno(), MAX_HEARD_BYTES, 0)
             finally:
                 os.dup2(kept, 2)
-                written.seek(0)
-                heard += written.read()
     finally:
         os.close(kept)
