@@ -85,20 +85,29 @@ def read_signs(words: AskedWords, found: Found, hits: Sequence[Hit], *, size: in
     )
 
 
-def knows_a_name(words: AskedWords, found: Found) -> bool:
-    """Return whether a name that the question means as a name was found.
+def is_surely_known(words: AskedWords, found: Found, hits: Sequence[Hit]) -> bool:
+    """Return whether nothing is missing: a name was found, or one hit has all the words.
 
-    A common word counts only among others, and where it is defined.
+    A name is one that the question means as a name. If it is a common word, it counts only among
+    other words, and where it is defined.
     """
     known = _known(_names(words), found)
     if any(rate(root(name)) == 0 for name in known):
         return True
-    defined = {
-        name
-        for candidate in found.text[:NAME_DEPTH]
-        for name in last_names(candidate.chunk.definitions)
-    }
-    return len(words.tokens) > 1 and bool(known & defined)
+    return len(words.tokens) > 1 and (
+        not known.isdisjoint(_defined(found)) or _has_all(hits[:BEST_HITS], words.tokens)
+    )
+
+
+def _defined(found: Found) -> set[str]:
+    best = found.text[:NAME_DEPTH]
+    return {name for one in best for name in last_names(one.chunk.definitions)}
+
+
+def _has_all(hits: Sequence[Hit], tokens: Sequence[str]) -> bool:
+    roots = set(map(root, tokens))
+    texts = [_words_of(hit).lower() for hit in hits]
+    return any(all(one in text for one in roots) for text in texts)
 
 
 def _excesses(roots: Sequence[str], texts: Sequence[str], size: int) -> list[float]:

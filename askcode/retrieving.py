@@ -9,7 +9,7 @@ from pathlib import Path
 from askcode.errors import IndexEmpty
 from askcode.fusing import WEIGHTS, Found, Weights, fuse
 from askcode.globbing import literal_glob, path_rule
-from askcode.grading import FLOOR, knows_a_name, read_signs
+from askcode.grading import FLOOR, is_surely_known, read_signs
 from askcode.pinpointing import Place, best_paths, read_places
 from askcode.protocols import Embedder, Reranker, Store
 from askcode.reading import current_digest
@@ -96,7 +96,7 @@ class Retriever:
         size = self.store.count(question.filters)
         chance = read_signs(words, found[0], hits, size=size).chance
         chosen = _after_pinned(pinned, spread(hits, k=k, question=question.text))[:k]
-        is_known = bool(pinned) or knows_a_name(words, found[0])
+        is_known = bool(pinned) or is_surely_known(words, found[0], hits)
         return _with_relevance(chosen, chance), is_known
 
     def found(self, text: str, *, filters: Filters = NO_FILTERS, mode: str = "hybrid") -> Found:

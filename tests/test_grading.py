@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from askcode.fusing import Found, fuse
-from askcode.grading import FLOOR, Signs, knows_a_name, read_signs
+from askcode.grading import FLOOR, Signs, is_surely_known, read_signs
 from askcode.records import Description, QuestionAnswer
 from askcode.wording import read_words
 from tests.ranking import candidate
@@ -87,8 +87,19 @@ def test_each_sign_against_it_lowers_the_chance(change):
 def test_a_name_that_is_no_common_word_is_known_in_any_convention(question, known):
     found = Found(text=[candidate("a.py", "MAX_BYTES = 1000  # id of the request")])
 
-    assert knows_a_name(read_words(question), found) is known
+    assert is_surely_known(read_words(question), found, ()) is known
 
 
 def test_nothing_found_has_little_chance():
     assert signs("anything at all", Found(), size=1000).chance < FLOOR / 2
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [("def parse_option(): ...", True), ("def parse_value(): ...", False), ("option", False)],
+)
+def test_a_hit_with_all_the_words_is_enough_however_common_they_are(text, known):
+    found = texts("x = 1", text)
+    words = read_words("how are options parsed")
+
+    assert is_surely_known(words, found, fuse("how are options parsed", [found])) is known

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 
 from askcode.fusing import fuse
-from askcode.grading import FLOOR, Signs, knows_a_name, read_signs
+from askcode.grading import FLOOR, Signs, is_surely_known, read_signs
 from askcode.records import Filters
 from askcode.retrieving import Retriever
 from askcode.wording import read_words
@@ -29,7 +29,7 @@ class Asked:
     is_whole: bool
     """Whether all of the repository was searched, not a few files of it."""
     belongs: bool
-    knows_a_name: bool
+    is_surely_known: bool
     signs: Signs
 
 
@@ -60,7 +60,7 @@ def _ask(question: BenchQuestion, repo: str, retriever: Retriever, filters: Filt
         repo,
         not filters.path_globs,
         repo == question.repo,
-        knows_a_name(words, found),
+        is_surely_known(words, found, hits),
         read_signs(words, found, hits, size=retriever.store.count(filters)),
     )
 
@@ -98,11 +98,11 @@ def _print_refused(asked: list[Asked]) -> None:
 
 
 def _refused(asked: list[Asked], floor: float) -> float:
-    return sum(one.signs.chance < floor and not one.knows_a_name for one in asked) / len(asked)
+    return sum(one.signs.chance < floor and not one.is_surely_known for one in asked) / len(asked)
 
 
 def _floor_that_refuses(asked: list[Asked], share: float) -> float:
-    chances = sorted(1.0 if one.knows_a_name else one.signs.chance for one in asked)
+    chances = sorted(1.0 if one.is_surely_known else one.signs.chance for one in asked)
     return chances[int(share * len(chances))]
 
 
