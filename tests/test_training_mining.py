@@ -6,7 +6,7 @@ import pytest
 
 from askcode.training.mining import mine_source
 from askcode.training.mining_prose import mine_changes, mine_guide, unique_definitions
-from askcode.training.mixing import asked_text, embedded_code
+from askcode.training.mixing import asked_text, near_path, piece_of
 from askcode.training.pairs import CHANGE, DOC, GUIDE, NAME, Pair, read_pairs, write_pairs
 
 FILES = {
@@ -160,15 +160,25 @@ def test_the_same_seed_asks_the_same_questions():
     assert one == two
 
 
-def test_docs_are_asked_in_several_forms_and_code_stands_under_its_path():
+def test_docs_are_asked_in_several_forms():
     pair = Pair("Opens the door.", "x = 1", DOC, "Go", "doors", "a/b/c/d.go", "Door.Open")
     chance = random.Random(1)
 
     asked = {asked_text(pair, chance) for _ in range(300)}
-    embedded = {embedded_code(pair, chance) for _ in range(100)}
 
     assert {"Opens the door.", "where do we open the door", "how is the door implemented"} <= asked
-    assert {"x = 1", "b c d go\nx = 1", "b c d go\nDoor.Open\nx = 1"} <= embedded
+
+
+def test_code_is_known_by_the_end_of_its_path_and_by_pieces():
+    code = "\n".join(f"line {number}" for number in range(30))
+    chance = random.Random(1)
+
+    pieces = {piece_of(code, chance) for _ in range(50)}
+
+    assert near_path(Pair("", "", DOC, "Go", "doors", "a/b/c/d.go")) == "b c d go"
+    assert piece_of("line 1\nline 2", chance) == ""
+    assert {one.split("\n")[0] for one in pieces} == {f"line {n}" for n in (0, 6, 12, 18)}
+    assert {len(one.split("\n")) for one in pieces} == {12}
 
 
 def test_pairs_are_written_the_same_each_time(tmp_path):

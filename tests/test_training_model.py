@@ -8,15 +8,16 @@ import pytest
 
 from askcode.adapters.fastembed_models import folder_embedder
 from askcode.definition_nodes import words
-from askcode.training.encoding import encode_pairs, load_tokens, save_tokens, split_pairs
+from askcode.training.composing import compose
+from askcode.training.encoding import ASKED, encode_pairs, load_tokens, save_tokens, split_pairs
 from askcode.training.evaluating import pooled, reciprocal_rank
 from askcode.training.exporting import export, quantised
 from askcode.training.fitting import batches, fit
 from askcode.training.model_card import write_card
-from askcode.training.pairs import DOC, Pair, read_pairs, write_pairs
+from askcode.training.pairs import DOC, NAME, Pair, read_pairs, write_pairs
 from askcode.training.recipe import Recipe
 from askcode.training.stages import STAGES, Work, run_stages, write_json
-from askcode.training.word_pieces import finer_tokenizer, train_tokenizer
+from askcode.training.word_pieces import train_tokenizer
 
 NOUNS = sorted(
     words("door window key lock wall roof floor stair lamp chair table shelf carpet oven sink tap")
@@ -72,26 +73,25 @@ def test_the_tokenizer_is_the_same_each_time():
     assert train_tokenizer(PAIRS, TINY).to_str() == train_tokenizer(PAIRS, TINY).to_str()
 
 
-def test_the_finer_tokenizer_cuts_smaller_under_the_same_numbers():
-    whole = train_tokenizer(PAIRS, TINY)
-
-    finer = finer_tokenizer(whole, 80)
-
-    ids = finer.encode("openDoor").ids
-    assert len(ids) > 2
-    assert max(ids) < 80
-    assert "".join(whole.id_to_token(one) for one in ids).replace("##", "") == "opendoor"
-
-
 def test_tokens_survive_being_saved(made):
     tokens = load_tokens(made / "tokens.npz")
 
-    assert len(tokens.texts) == len(tokens.codes) == len(PAIRS)
+    texts = tokens.parts[ASKED[0]]
+    assert len(texts) == len(tokens) == len(PAIRS)
     assert tokens.held_out == len(PAIRS) // 10
-    picked = tokens.texts.pick(np.array([5, 0]))
-    assert list(picked.tokens[picked.starts[1] :]) == list(
-        tokens.texts.tokens[: tokens.texts.starts[1]]
-    )
+    rows, picked, counts = texts.pick(np.array([5, 0]), np.array([0, 1]))
+    assert list(picked[rows == 1]) == list(texts.tokens[: texts.starts[1]])
+    assert list(counts[rows == 1]) == list(texts.counts[: texts.starts[1]])
+
+
+def test_a_token_that_a_text_repeats_is_counted(tmp_path):
+    train_tokenizer(PAIRS, TINY).save(str(tmp_path / "tokenizer.json"))
+    pair = Pair("Opens it.", "door door door wall", NAME, "Python", "p", "a.py", "open")
+
+    tokens = encode_pairs([pair], [], tmp_path / "tokenizer.json", TINY)
+
+    assert sorted(tokens.parts["code"].counts) == [1, 3]
+    assert len(tokens.parts["name"].tokens) == 0  # masked: the code must not tell it
 
 
 def test_encoding_is_the_same_each_time(made):
@@ -99,7 +99,35 @@ def test_encoding_is_the_same_each_time(made):
 
     again = encode_pairs(train, held_out, made / "tokenizer.json", TINY)
 
-    assert np.array_equal(again.codes.tokens, load_tokens(made / "tokens.npz").codes.tokens)
+    kept = load_tokens(made / "tokens.npz")
+    assert all(
+        np.array_equal(bags.tokens, kept.parts[part].tokens) for part, bags in again.parts.items()
+    )
+
+
+def test_texts_and_codes_are_put_together_by_the_shares_of_the_recipe(made):
+    tokens = load_tokens(made / "tokens.npz")
+    places = np.arange(20)
+    bare = replace(TINY, with_path=0, with_name=0, as_piece=0)
+    everything = replace(bare, with_path=1, with_name=1)
+
+    plain, full = (
+        compose(tokens, places, recipe, 0, np.random.default_rng(1))
+        for recipe in (bare, everything)
+    )
+
+    assert plain.texts.shape == plain.codes.shape == (20, tokens.vocabulary)
+    for matrix, parts in (
+        (plain.texts, ["asked0"]),
+        (plain.codes, ["code"]),
+        (full.texts, ["asked0"]),
+        (full.codes, ["code", "path", "name"]),
+    ):
+        counts = np.zeros(matrix.shape)
+        for part in parts:
+            rows, ids, found = tokens.parts[part].pick(places, places)
+            np.add.at(counts, (rows, ids), found)
+        assert np.allclose(matrix.toarray(), np.sqrt(counts))
 
 
 def test_a_batch_is_made_of_groups_of_one_package():
@@ -112,7 +140,7 @@ def test_a_batch_is_made_of_groups_of_one_package():
     assert all(len(set(packages[group])) == 1 for one in found for group in one.reshape(-1, 10))
 
 
-def test_the_exported_folder_gives_the_mean_of_the_token_vectors(made, tmp_path):
+def test_the_exported_folder_counts_a_token_by_the_root_of_its_occurrences(made, tmp_path):
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(made / "tokenizer.json"))
@@ -121,17 +149,32 @@ def test_the_exported_folder_gives_the_mean_of_the_token_vectors(made, tmp_path)
     export(vectors, made / "tokenizer.json", tmp_path / "model")
 
     embedder = folder_embedder(tmp_path / "model")
-    texts = ["open the door", "house.window.clean(now=True) " * 300, "開門 дверь", ""]
+    texts = ["open the door", "door wall door " * 5, "開門 дверь", ""]
     found = embedder.embed_passages(texts)
     rows, scales = quantised(vectors)
-    exact = [
-        (rows.astype(np.float32) * scales)[tokenizer.encode(text).ids].sum(axis=0)
-        for text in texts[:2]
-    ]
+    exact = []
+    for text in texts[:2]:
+        ids, counts = np.unique(tokenizer.encode(text).ids, return_counts=True)
+        exact.append((rows.astype(np.float32) * scales)[ids].T @ np.sqrt(counts))
     units = np.array(exact) / np.linalg.norm(exact, axis=1, keepdims=True)
     assert embedder.identity.dim == 16
     assert np.allclose(found[:2], units, atol=1e-5)
     assert np.array_equal(found[2:], np.zeros((2, 16)))
+
+
+def test_a_text_longer_than_the_window_is_read_whole(made, tmp_path):
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(made / "tokenizer.json"))
+    export(some_vectors(tokenizer.get_vocab_size()), made / "tokenizer.json", tmp_path / "model")
+    embedder = folder_embedder(tmp_path / "model")
+    once = "house.window.clean(now=True) "
+
+    short, long, other = embedder.embed_passages([once, once * 300, once * 300 + "door " * 900])
+
+    assert sum(embedder.count_tokens([once * 300])) > 1024
+    assert np.allclose(short, long, atol=0.02)
+    assert short @ other < 0.95
 
 
 def test_the_same_vectors_give_the_same_model(made, tmp_path):
@@ -160,7 +203,8 @@ def test_vectors_that_know_nothing_find_nothing(made):
     tokens = load_tokens(made / "tokens.npz")
 
     assert reciprocal_rank(np.zeros((tokens.vocabulary, 4), np.float32), tokens) == 1.0
-    assert not pooled(np.zeros((tokens.vocabulary, 4), np.float32), tokens.texts).any()
+    nothing = np.zeros((tokens.vocabulary, 4), np.float32)
+    assert not pooled(nothing, tokens, "code", np.arange(9)).any()
 
 
 @pytest.mark.slow
@@ -181,7 +225,7 @@ def test_training_learns_and_is_the_same_for_the_same_seed(made):
 @needs_torch
 def test_every_option_of_the_recipe_trains(made):
     tokens = load_tokens(made / "tokens.npz")
-    recipe = replace(TINY, epochs=10, token_weights=True, nested_dims=(4, 8), runs=2)
+    recipe = replace(TINY, epochs=10, nested_dims=(4, 8), runs=2)
 
     assert reciprocal_rank(fit(tokens, recipe), tokens) > 0.6
 

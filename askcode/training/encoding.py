@@ -1,4 +1,4 @@
-"""Turn pairs into arrays of tokens, packed one behind the other."""
+"""Turn pairs into arrays of tokens: the parts that texts and codes are put together from."""
 
 from __future__ import annotations
 
@@ -12,47 +12,64 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from askcode.training.mixing import asked_text, embedded_code
-from askcode.training.pairs import Pair
+from askcode.training.mixing import asked_text, near_path, piece_of
+from askcode.training.pairs import NAME, Pair
 from askcode.training.recipe import Recipe
-from askcode.training.word_pieces import finer_tokenizer
 
 Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float32]
 
 # So many pairs are kept out of the training to measure on.
 HELD_OUT = 4000
-FINER_PIECES = 6000
+# So many ways to ask for each pair's code are written down; epochs take turns.
+ASKED = ("asked0", "asked1", "asked2")
+PARTS = (*ASKED, "code", "piece", "path", "name")
+MOST_TOKENS = {"path": 32, "name": 24}
 _BATCH = 4096
+_MOST_COUNTED = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Texts as tokens: those of text i are `tokens[starts[i] : starts[i + 1]]`."""
+    """Texts as their distinct tokens, each with how often it stands there.
+
+    Those of text i are `tokens[starts[i] : starts[i + 1]]`.
+    """
 
     tokens: Ints
+    counts: npt.NDArray[np.uint8]
     starts: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def pick(self, places: npt.NDArray[np.int64]) -> Bags:
-        """Return the texts at some places, in that order."""
-        lengths = self.starts[places + 1] - self.starts[places]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        return Bags(self.tokens[np.repeat(self.starts[places], lengths) + within], starts)
+    def lengths(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return how many distinct tokens some texts have."""
+        return self.starts[places + 1] - self.starts[places]
+
+    def pick(
+        self, places: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], Ints, Floats]:
+        """Return the tokens of texts: for each the row that its text gets, itself, its count."""
+        lengths = self.lengths(places)
+        begins = np.cumsum(lengths) - lengths
+        found = np.repeat(self.starts[places] - begins, lengths) + np.arange(lengths.sum())
+        counts = self.counts[found].astype(np.float32)
+        return np.repeat(rows, lengths), self.tokens[found], counts
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The pairs as tokens: text i belongs to code i; the last ones are held out."""
+    """The pairs as tokens, part by part; the last pairs are held out."""
 
-    texts: Bags
-    codes: Bags
+    parts: dict[str, Bags]
     packages: Ints
     """A number for each pair's package."""
     held_out: int
     vocabulary: int
+
+    def __len__(self) -> int:
+        return len(self.packages)
 
 
 def split_pairs(pairs: Iterable[Pair], seed: int) -> tuple[list[Pair], list[Pair]]:
@@ -73,57 +90,79 @@ def encode_pairs(
     pairs = [*train, *held_out]
     numbers: dict[str, int] = {}
     packages = np.array([numbers.setdefault(one.package, len(numbers)) for one in pairs], np.int32)
-    chance = random.Random(recipe.seed)
-    texts = _encode((asked_text(one, chance) for one in pairs), tokenizer, recipe.text_tokens)
-    share = recipe.finer_share
-    finer = finer_tokenizer(tokenizer, FINER_PIECES) if share else None
-    codes = _encode(
-        (embedded_code(one, chance) for one in pairs), tokenizer, recipe.code_tokens, finer, share
-    )
-    return Tokens(texts, codes, packages, len(held_out), tokenizer.get_vocab_size())
+    most = {
+        **dict.fromkeys(ASKED, recipe.text_tokens),
+        **dict.fromkeys(("code", "piece"), recipe.code_tokens),
+        **MOST_TOKENS,
+    }
+    parts = {}
+    for number, part in enumerate(PARTS):
+        chance = random.Random(recipe.seed * 100 + number)
+        texts = (_part_of(part, pair, chance) for pair in pairs)
+        parts[part] = _encode(texts, tokenizer, most[part])
+    return Tokens(parts, packages, len(held_out), tokenizer.get_vocab_size())
 
 
-def _encode(
-    texts: Iterator[str], tokenizer: Any, most: int, finer: Any = None, share: float = 0.0
-) -> Bags:
-    """Return texts cut after so many tokens; each n-th batch by the finer tokenizer."""
-    parts: list[Ints] = []
-    lengths: list[int] = []
-    batch = 0.0
+def _part_of(part: str, pair: Pair, chance: random.Random) -> str:
+    if part in ASKED:
+        return asked_text(pair, chance)
+    if part == "piece":
+        return piece_of(pair.code, chance)
+    if part == "path":
+        return near_path(pair)
+    if part == "name":
+        return "" if pair.kind == NAME else pair.name  # that of a masked one is what is asked
+    return pair.code
+
+
+def _encode(texts: Iterator[str], tokenizer: Any, most: int) -> Bags:
+    """Return texts cut after so many tokens."""
+    made: list[Bags] = []
     while chunk := list(islice(texts, _BATCH)):
-        batch += share
-        reading = finer if batch >= 1 else tokenizer
-        batch -= batch >= 1
-        for encoding in reading.encode_batch_fast(chunk, add_special_tokens=False):
-            ids = np.array(encoding.ids[:most], np.int32)
-            parts.append(ids)
-            lengths.append(len(ids))
-    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return Bags(np.concatenate(parts) if parts else np.zeros(0, np.int32), starts)
+        encodings = tokenizer.encode_batch_fast(chunk, add_special_tokens=False)
+        made.append(_bags([encoding.ids[:most] for encoding in encodings]))
+    lengths = [np.diff(one.starts) for one in made]
+    return Bags(
+        np.concatenate([one.tokens for one in made]),
+        np.concatenate([one.counts for one in made]),
+        np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64),
+    )
+
+
+def _bags(texts: Sequence[Sequence[int]]) -> Bags:
+    """Count the tokens of each text."""
+    owners = np.repeat(np.arange(len(texts), dtype=np.int64), [len(ids) for ids in texts])
+    tokens = np.fromiter((token for ids in texts for token in ids), np.int64, len(owners))
+    keys, counts = np.unique(owners << 32 | tokens, return_counts=True)
+    starts = np.searchsorted(keys >> 32, np.arange(len(texts) + 1))
+    return Bags(
+        (keys & 0xFFFFFFFF).astype(np.int32),
+        np.minimum(counts, _MOST_COUNTED).astype(np.uint8),
+        starts.astype(np.int64),
+    )
 
 
 def save_tokens(path: Path, tokens: Tokens) -> None:
     """Write tokens, all or nothing."""
     unfinished = path.with_name(f"part-{path.name}")
-    np.savez(
-        unfinished,
-        text_tokens=tokens.texts.tokens,
-        text_starts=tokens.texts.starts,
-        code_tokens=tokens.codes.tokens,
-        code_starts=tokens.codes.starts,
-        packages=tokens.packages,
-        counts=np.array([tokens.held_out, tokens.vocabulary]),
-    )
+    arrays: dict[str, Any] = {
+        "packages": tokens.packages,
+        "sizes": np.array([tokens.held_out, tokens.vocabulary]),
+    }
+    for part, bags in tokens.parts.items():
+        arrays[f"{part}.tokens"] = bags.tokens
+        arrays[f"{part}.counts"] = bags.counts
+        arrays[f"{part}.starts"] = bags.starts
+    np.savez(unfinished, **arrays)
     unfinished.replace(path)
 
 
 def load_tokens(path: Path) -> Tokens:
     """Read what `save_tokens` wrote."""
     with np.load(path) as arrays:
-        return Tokens(
-            Bags(arrays["text_tokens"], arrays["text_starts"]),
-            Bags(arrays["code_tokens"], arrays["code_starts"]),
-            arrays["packages"],
-            int(arrays["counts"][0]),
-            int(arrays["counts"][1]),
-        )
+        parts = {
+            part: Bags(*(arrays[f"{part}.{name}"] for name in ("tokens", "counts", "starts")))
+            for part in PARTS
+        }
+        held_out, vocabulary = (int(size) for size in arrays["sizes"])
+        return Tokens(parts, arrays["packages"], held_out, vocabulary)

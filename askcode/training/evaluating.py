@@ -5,50 +5,46 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from askcode.training.encoding import Bags, Tokens
+from askcode.training.composing import Picked, Places, weighed
+from askcode.training.encoding import ASKED, Floats, Tokens
 from askcode.training.exporting import quantised
 
 CANDIDATES = 1000
-
-Floats = npt.NDArray[np.float32]
 
 
 def evaluate(model: Path, vectors_file: Path, tokens: Tokens) -> dict[str, float]:
     """Return how well held-out texts find their code among a thousand, and the model's size."""
     vectors = np.load(vectors_file)
     rows, scales = quantised(vectors)
+    dim = vectors.shape[1]
     figures = {
         "float32_rank": reciprocal_rank(vectors, tokens),
+        "float16_rank": reciprocal_rank(vectors.astype(np.float16).astype(np.float32), tokens),
         "int8_rank": reciprocal_rank(rows.astype(np.float32) * scales, tokens),
         "megabytes": sum(path.stat().st_size for path in model.iterdir()) / 1e6,
     }
-    for dim in (vectors.shape[1] // 2, vectors.shape[1] // 4):
-        figures[f"first_{dim}_rank"] = reciprocal_rank(vectors[:, :dim], tokens)
+    for first in (dim // 2, dim // 4):
+        figures[f"first_{first}_rank"] = reciprocal_rank(vectors[:, :first], tokens)
     return {name: round(value, 4) for name, value in figures.items()}
 
 
 def reciprocal_rank(vectors: Floats, tokens: Tokens) -> float:
     """Return the mean reciprocal rank of held-out texts' own code among a thousand codes."""
-    count = len(tokens.texts)
     ranks: list[float] = []
-    for begin in range(count - tokens.held_out, count, CANDIDATES):
-        places = np.arange(begin, min(begin + CANDIDATES, count))
-        texts = pooled(vectors, tokens.texts.pick(places))
-        codes = pooled(vectors, tokens.codes.pick(places))
-        likeness = texts @ codes.T
+    for begin in range(len(tokens) - tokens.held_out, len(tokens), CANDIDATES):
+        places = np.arange(begin, min(begin + CANDIDATES, len(tokens)))
+        likeness = (
+            pooled(vectors, tokens, ASKED[0], places) @ pooled(vectors, tokens, "code", places).T
+        )
         own = np.diag(likeness)[:, None]
         ranks += list(1 / (1 + (likeness > own).sum(axis=1)))
     return float(np.mean(ranks)) if ranks else 0.0
 
 
-def pooled(vectors: Floats, bags: Bags) -> Floats:
-    """Return the mean of each text's vectors, of length one; zeros for a text without tokens."""
-    sums = np.zeros((len(bags), vectors.shape[1]), np.float32)
-    lengths = np.diff(bags.starts)
-    filled = np.flatnonzero(lengths)
-    if len(filled):
-        sums[filled] = np.add.reduceat(vectors[bags.tokens], bags.starts[filled], axis=0)
+def pooled(vectors: Floats, tokens: Tokens, part: str, places: Places) -> Floats:
+    """Return the vector of a part of each pair, of length one; zeros where it has no tokens."""
+    picked: Picked = tokens.parts[part].pick(places, np.arange(len(places)))
+    sums: Floats = weighed([picked], (len(places), len(vectors))) @ vectors
     norms = np.linalg.norm(sums, axis=1, keepdims=True)
     return (sums / np.where(norms > 0, norms, 1)).astype(np.float32)

@@ -13,7 +13,8 @@ from askcode.training.word_pieces import PAD, UNKNOWN
 
 Floats = npt.NDArray[np.float32]
 
-# fastembed cuts texts there; askcode cuts them before into pieces and joins the vectors.
+# fastembed cuts texts there; askcode cuts them before into pieces and joins the vectors. It also
+# bounds the square that counts equal tokens.
 PIECE_TOKENS = 512
 OPSET = 13
 IR_VERSION = 8
@@ -36,6 +37,7 @@ def export(vectors: Floats, tokenizer_file: Path, folder: Path) -> None:
         {
             "model_type": "static",
             "architectures": ["StaticEmbedding"],
+            "pooling": "none",
             "hidden_size": vectors.shape[1],
             "vocab_size": vectors.shape[0],
             "pad_token_id": 0,
@@ -51,27 +53,28 @@ def export(vectors: Floats, tokenizer_file: Path, folder: Path) -> None:
 
 
 def graph(vectors: Floats) -> bytes:
-    """Return an ONNX model from `input_ids` to `last_hidden_state`: a row for each token."""
+    """Return an ONNX model from `input_ids` to one vector a text.
+
+    A token that a text has n times counts as the square root of n. The vector is the sum over
+    the number of tokens, so that those of a long text's pieces can be joined by their tokens;
+    [PAD], token 0, is none.
+    """
     from onnx import TensorProto, checker, helper, numpy_helper
 
     table, scales = quantised(vectors)
-    dim = vectors.shape[1]
-    nodes = [
-        helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
-        helper.make_node("Cast", ["rows"], ["numbers"], to=TensorProto.FLOAT),
-        helper.make_node("Gather", ["scales", "input_ids"], ["own_scales"]),
-        helper.make_node("Mul", ["numbers", "own_scales"], ["last_hidden_state"]),
-    ]
+    constants = {
+        "table": table,
+        "scales": scales[:, 0],
+        "along": np.array([1], np.int64),
+        "across": np.array([2], np.int64),
+        "least": np.array([1], np.float32),
+    }
     made = helper.make_graph(
-        nodes,
+        [helper.make_node(name, inputs, [output], **how) for name, inputs, output, how in _NODES],
         "static",
         [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"])],
-        [
-            helper.make_tensor_value_info(
-                "last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", dim]
-            )
-        ],
-        [numpy_helper.from_array(table, "table"), numpy_helper.from_array(scales, "scales")],
+        [helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", vectors.shape[1]])],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
     )
     model = helper.make_model(
         made, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="askcode"
@@ -80,6 +83,31 @@ def graph(vectors: Floats) -> bytes:
     checker.check_model(model)
     data: bytes = model.SerializeToString(deterministic=True)
     return data
+
+
+_FLOAT, _BOOL = 1, 9
+"""Numbers of ONNX's types."""
+_NODES: tuple[tuple[str, list[str], str, dict[str, int]], ...] = (
+    ("Gather", ["table", "input_ids"], "rows", {}),
+    ("Cast", ["rows"], "numbers", {"to": _FLOAT}),
+    ("Gather", ["scales", "input_ids"], "row_scales", {}),
+    # how often a token stands in its text: compared with each other one
+    ("Unsqueeze", ["input_ids", "across"], "column", {}),
+    ("Unsqueeze", ["input_ids", "along"], "row", {}),
+    ("Equal", ["column", "row"], "is_same", {}),
+    ("Cast", ["is_same"], "same", {"to": _FLOAT}),
+    ("ReduceSum", ["same", "across"], "counts", {"keepdims": 0}),
+    ("Sqrt", ["counts"], "roots", {}),
+    ("Div", ["row_scales", "roots"], "weights", {}),
+    ("Unsqueeze", ["weights", "along"], "weights_row", {}),
+    ("MatMul", ["weights_row", "numbers"], "sums", {}),
+    ("Squeeze", ["sums", "along"], "sum", {}),
+    ("Cast", ["input_ids"], "is_token", {"to": _BOOL}),
+    ("Cast", ["is_token"], "ones", {"to": _FLOAT}),
+    ("ReduceSum", ["ones", "along"], "length", {"keepdims": 1}),
+    ("Max", ["length", "least"], "divisor", {}),
+    ("Div", ["sum", "divisor"], "vector", {}),
+)
 
 
 def _write(path: Path, value: object) -> None:

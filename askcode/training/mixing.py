@@ -1,4 +1,4 @@
-"""Turn pairs into what the model reads: texts as people ask, code as askcode embeds it."""
+"""Turn pairs into what the model reads: texts as people ask, and parts of what is embedded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 import re
 
 from askcode.definition_nodes import words
-from askcode.representing import path_words
+from askcode.representing import PIECE_LINES, path_words
 from askcode.training.mining import spoken_name
 from askcode.training.pairs import CHANGE, DOC, NAME, Pair
 
@@ -29,10 +29,7 @@ _NOT_VERBS = words(
 
 OPENED = 0.5
 REST_OF_CLASS = 0.2
-WITH_PATH = 0.5
-WITH_NAMES = 0.25
-WITH_PIECE = 0.25
-PIECE_LINES = 12
+PATH_PARTS = 3
 
 
 def asked_text(pair: Pair, chance: random.Random) -> str:
@@ -49,19 +46,18 @@ def asked_text(pair: Pair, chance: random.Random) -> str:
     return _as_question(text.rstrip("."), chance)
 
 
-def embedded_code(pair: Pair, chance: random.Random) -> str:
-    """Return the code of a pair with some of what askcode puts around it, or a piece of it."""
-    code = pair.code
+def near_path(pair: Pair) -> str:
+    """Return the words of the last components of a pair's path."""
+    return path_words("/".join(pair.path.split("/")[-PATH_PARTS:]))
+
+
+def piece_of(code: str, chance: random.Random) -> str:
+    """Return some lines of a code, as many as askcode's pieces have; "" when it has no more."""
     lines = code.split("\n")
-    if len(lines) > PIECE_LINES and chance.random() < WITH_PIECE:
-        first = chance.randrange(0, len(lines) - PIECE_LINES // 2, PIECE_LINES // 2)
-        code = "\n".join(lines[first : first + PIECE_LINES])
-    around = []
-    if chance.random() < WITH_PATH:
-        around.append(path_words("/".join(pair.path.split("/")[-3:])))
-    if pair.kind != NAME and chance.random() < WITH_NAMES:
-        around.append(pair.name)
-    return "\n".join([*around, code])
+    if len(lines) <= PIECE_LINES:
+        return ""
+    first = chance.randrange(0, len(lines) - PIECE_LINES // 2, PIECE_LINES // 2)
+    return "\n".join(lines[first : first + PIECE_LINES])
 
 
 def _without_own_name(pair: Pair) -> str:

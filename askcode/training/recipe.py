@@ -10,9 +10,9 @@ class Recipe:
     """How the model is trained; what each choice is worth stands in the model card."""
 
     seed: int = 1
-    vocabulary: int = 32_000
-    dim: int = 256
-    epochs: int = 4
+    vocabulary: int = 28_000
+    dim: int = 512
+    epochs: int = 3
     batch: int = 2048
     temperature: float = 0.05
     learning_rate: float = 5e-3
@@ -22,10 +22,11 @@ class Recipe:
     """So many pairs of one package stand together in a batch: hard negatives."""
     text_tokens: int = 64
     code_tokens: int = 192
-    finer_share: float = 0.0
-    """The part of the texts that is cut into smaller pieces: sub-word regularisation."""
-    token_weights: bool = False
-    """Whether each token has a weight of its own in the mean."""
+    with_path: float = 0.5
+    """The part of the codes that come with the words of their path, and so below."""
+    with_name: float = 0.25
+    as_piece: float = 0.25
+    """A dozen lines in place of the whole."""
     nested_dims: tuple[int, ...] = ()
     """Prefixes of the vectors that are trained to serve alone (Matryoshka)."""
     runs: int = 1

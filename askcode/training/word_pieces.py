@@ -7,7 +7,7 @@ import string
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from askcode.training.mixing import asked_text, embedded_code
+from askcode.training.mixing import asked_text, near_path
 from askcode.training.pairs import Pair
 from askcode.training.recipe import Recipe
 
@@ -77,24 +77,6 @@ def train_tokenizer(pairs: Iterable[Pair], recipe: Recipe, *, splits: bool = Tru
     return trained
 
 
-def finer_tokenizer(tokenizer: Any, pieces: int) -> Any:
-    """Return a tokenizer that knows only the first pieces, under the same numbers.
-
-    It cuts words smaller than the whole one: what a model that reads both learns of the
-    small pieces serves the words that it does not know.
-    """
-    from tokenizers import Tokenizer, models
-
-    finer = Tokenizer.from_str(tokenizer.to_str())
-    vocabulary = {
-        piece: number for piece, number in tokenizer.get_vocab().items() if number < pieces
-    }
-    finer.model = models.WordPiece(
-        vocabulary, unk_token=UNKNOWN, max_input_chars_per_word=LONGEST_WORD
-    )
-    return finer
-
-
 def _texts(pairs: Iterable[Pair], recipe: Recipe) -> Iterator[str]:
     """Yield the texts of a part of the pairs, the same in every run."""
     kept = list(pairs)
@@ -103,4 +85,4 @@ def _texts(pairs: Iterable[Pair], recipe: Recipe) -> Iterator[str]:
         kept = chance.sample(kept, SAMPLE)
     for pair in kept:
         yield asked_text(pair, chance)
-        yield embedded_code(pair, chance)
+        yield f"{near_path(pair)}\n{pair.name}\n{pair.code}"
