@@ -8,11 +8,11 @@ import pytest
 
 from askcode.adapters.fastembed_models import folder_embedder
 from askcode.definition_nodes import words
-from askcode.training.composing import compose
+from askcode.training.composing import compose, pooled
 from askcode.training.encoding import ASKED, encode_pairs, load_tokens, save_tokens, split_pairs
-from askcode.training.evaluating import pooled, reciprocal_rank
+from askcode.training.evaluating import reciprocal_rank
 from askcode.training.exporting import export, quantised
-from askcode.training.fitting import batches, fit
+from askcode.training.fitting import batches, fit, whitened
 from askcode.training.model_card import write_card
 from askcode.training.pairs import DOC, NAME, Pair, read_pairs, write_pairs
 from askcode.training.recipe import Recipe
@@ -205,6 +205,21 @@ def test_vectors_that_know_nothing_find_nothing(made):
     assert reciprocal_rank(np.zeros((tokens.vocabulary, 4), np.float32), tokens) == 1.0
     nothing = np.zeros((tokens.vocabulary, 4), np.float32)
     assert not pooled(nothing, tokens, "code", np.arange(9)).any()
+
+
+def test_whitening_evens_the_directions_of_codes(made):
+    tokens = load_tokens(made / "tokens.npz")
+    vectors = some_vectors(tokens.vocabulary) * np.linspace(1, 4, 16, dtype=np.float32)
+    places = np.arange(len(tokens) - tokens.held_out)
+
+    def spread(share):
+        evened = whitened(vectors, tokens, replace(TINY, whitening=share))
+        assert not evened[:2].any()
+        codes = pooled(evened, tokens, "code", places)
+        found = np.linalg.svd(codes, compute_uv=False)
+        return found[0] / found[-1]
+
+    assert spread(0.5) < spread(0.2) < spread(0.0)
 
 
 @pytest.mark.slow

@@ -59,3 +59,11 @@ def weighed(parts: list[Picked], shape: tuple[int, int]) -> Any:
     matrix.sum_duplicates()
     matrix.data = np.sqrt(matrix.data)
     return matrix
+
+
+def pooled(vectors: Floats, tokens: Tokens, part: str, places: Places) -> Floats:
+    """Return the vector of a part of each pair, of length one; zeros where it has no tokens."""
+    picked: Picked = tokens.parts[part].pick(places, np.arange(len(places)))
+    sums: Floats = weighed([picked], (len(places), len(vectors))) @ vectors
+    norms = np.linalg.norm(sums, axis=1, keepdims=True)
+    return (sums / np.where(norms > 0, norms, 1)).astype(np.float32)

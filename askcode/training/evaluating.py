@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from askcode.training.composing import Picked, Places, weighed
+from askcode.training.composing import pooled
 from askcode.training.encoding import ASKED, Floats, Tokens
 from askcode.training.exporting import quantised
 
@@ -40,11 +40,3 @@ def reciprocal_rank(vectors: Floats, tokens: Tokens) -> float:
         own = np.diag(likeness)[:, None]
         ranks += list(1 / (1 + (likeness > own).sum(axis=1)))
     return float(np.mean(ranks)) if ranks else 0.0
-
-
-def pooled(vectors: Floats, tokens: Tokens, part: str, places: Places) -> Floats:
-    """Return the vector of a part of each pair, of length one; zeros where it has no tokens."""
-    picked: Picked = tokens.parts[part].pick(places, np.arange(len(places)))
-    sums: Floats = weighed([picked], (len(places), len(vectors))) @ vectors
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    return (sums / np.where(norms > 0, norms, 1)).astype(np.float32)

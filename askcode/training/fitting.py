@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from askcode.training.composing import Places, compose
+from askcode.training.composing import Places, compose, pooled
 from askcode.training.encoding import Floats, Ints, Tokens
 from askcode.training.recipe import Recipe
 
 # Rows of the special tokens stay zero: they must not move a sum.
 SPECIAL_ROWS = 2
 INITIAL_SCALE = 0.1
+WHITENING_CODES = 20_000
+LEAST_VARIANCE = 1e-6
 # Sums are the same in every run only when one thread adds them up in one order.
 THREADS = 1
 
@@ -32,8 +34,22 @@ def fit(tokens: Tokens, recipe: Recipe) -> npt.NDArray[np.float32]:
     first = torch.randn(tokens.vocabulary, recipe.dim) * INITIAL_SCALE
     first[:SPECIAL_ROWS] = 0
     runs = [_run(tokens, recipe, first.clone(), recipe.seed + run) for run in range(recipe.runs)]
-    mean: Floats = np.mean(runs, axis=0).astype(np.float32)
-    return mean
+    return whitened(np.mean(runs, axis=0), tokens, recipe)
+
+
+def whitened(vectors: Floats, tokens: Tokens, recipe: Recipe) -> Floats:
+    """Even out how much the directions of the codes' vectors differ.
+
+    The longest ones tell languages and fields apart, which all code of one code base shares. In
+    full, all directions would be alike.
+    """
+    count = len(tokens) - tokens.held_out
+    places = np.random.default_rng(recipe.seed).permutation(count)[:WHITENING_CODES]
+    codes = pooled(vectors, tokens, "code", places)
+    variances, directions = np.linalg.eigh(codes.T @ codes / len(codes))
+    scales = np.maximum(variances, LEAST_VARIANCE) ** -recipe.whitening
+    evened: Floats = (vectors @ (directions * scales) @ directions.T).astype(np.float32)
+    return evened
 
 
 def batches(packages: Ints, recipe: Recipe, seed: int) -> Iterator[Places]:

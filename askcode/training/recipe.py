@@ -29,6 +29,8 @@ class Recipe:
     """A dozen lines in place of the whole."""
     nested_dims: tuple[int, ...] = ()
     """Prefixes of the vectors that are trained to serve alone (Matryoshka)."""
+    whitening: float = 0.15
+    """How far the directions of the vectors are evened out at the end; 0.5 is wholly."""
     runs: int = 1
     """So many runs over other orders of the data start alike and are averaged."""
 
