@@ -56,7 +56,7 @@ def test_index_json_counts_what_was_done(askcode):
     assert second["files"] == {"indexed": 0, "unchanged": 3, "removed": 0, "skipped": 0}
     assert first["chunks"]["written"] == first["chunks"]["total"] == second["chunks"]["total"]
     assert first["llm"] == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "reused": 0}
-    assert first["embedding"]["dim"] == 256
+    assert first["embedding"]["dim"] == 512
 
 
 def test_changed_renamed_and_deleted_files_leave_nothing_behind(askcode):

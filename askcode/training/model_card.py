@@ -16,11 +16,11 @@ TRIALS_FILE = Path(__file__).resolve().parent / "trials.md"
 _HEAD = """# The embedding model in askcode
 
 A static embedding for code search, trained from scratch: {vocabulary:,} word pieces, {dim} numbers
-each, the mean of a text's pieces at length one. The table is int8 with a scale for each row;
-the graph gives each token its row, and what loads it takes the mean. It has no window: a text of
-any length is read whole. It knows English and the words of code. Words in other scripts are
-unknown to it, and a text of nothing else has a vector of zeros: such questions are left to text
-search.
+each; a text's vector is the sum of its pieces', one that stands there n times counting as the root
+of n, at length one. The table is int8 with a scale for each row; the graph counts and adds up. A
+text of any length is read whole, in windows of 512 pieces whose vectors are joined. It knows
+English and the words of code. Words in other scripts are unknown to it, and a text of nothing else
+has a vector of zeros: such questions are left to text search.
 
 `make model` makes it again from nothing.
 """
