@@ -57,7 +57,8 @@ def graph(vectors: Floats) -> bytes:
 
     A token that a text has n times counts as the square root of n. The vector is the sum over
     the number of tokens, so that those of a long text's pieces can be joined by their tokens;
-    [PAD], token 0, is none.
+    [PAD], token 0, is none. It is summed in float64: how the runtime orders a sum depends on the
+    batch, and a text's vector must be the same, to the bit, in whatever batch it comes.
     """
     from onnx import TensorProto, checker, helper, numpy_helper
 
@@ -85,11 +86,11 @@ def graph(vectors: Floats) -> bytes:
     return data
 
 
-_FLOAT, _BOOL = 1, 9
+_FLOAT, _BOOL, _DOUBLE = 1, 9, 11
 """Numbers of ONNX's types."""
 _NODES: tuple[tuple[str, list[str], str, dict[str, int]], ...] = (
     ("Gather", ["table", "input_ids"], "rows", {}),
-    ("Cast", ["rows"], "numbers", {"to": _FLOAT}),
+    ("Cast", ["rows"], "numbers", {"to": _DOUBLE}),
     ("Gather", ["scales", "input_ids"], "row_scales", {}),
     # how often a token stands in its text: compared with each other one
     ("Unsqueeze", ["input_ids", "across"], "column", {}),
@@ -99,9 +100,11 @@ _NODES: tuple[tuple[str, list[str], str, dict[str, int]], ...] = (
     ("ReduceSum", ["same", "across"], "counts", {"keepdims": 0}),
     ("Sqrt", ["counts"], "roots", {}),
     ("Div", ["row_scales", "roots"], "weights", {}),
-    ("Unsqueeze", ["weights", "along"], "weights_row", {}),
+    ("Cast", ["weights"], "exact_weights", {"to": _DOUBLE}),
+    ("Unsqueeze", ["exact_weights", "along"], "weights_row", {}),
     ("MatMul", ["weights_row", "numbers"], "sums", {}),
-    ("Squeeze", ["sums", "along"], "sum", {}),
+    ("Squeeze", ["sums", "along"], "exact_sum", {}),
+    ("Cast", ["exact_sum"], "sum", {"to": _FLOAT}),
     ("Cast", ["input_ids"], "is_token", {"to": _BOOL}),
     ("Cast", ["is_token"], "ones", {"to": _FLOAT}),
     ("ReduceSum", ["ones", "along"], "length", {"keepdims": 1}),
