@@ -22,6 +22,7 @@ from askcode.citation_words import (
     OF_WORD,
     RANGE_WORD,
 )
+from askcode.path_names import looks_like_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +89,6 @@ _GENERIC = (
 )
 _NAMED = (
     rf"(?<![\w{_MARKS}./\\~@+$%:)\]-])(?P<path>[\w.-]++:(?:{_SEGMENT}*+[/\\]{{1,2}})*+{_SEGMENT}++)"
-)
-_SUFFIX = re.compile(r".\.([A-Za-z][A-Za-z0-9_+-]{0,15})\Z")
-_BARE_NAMES = re.compile(
-    r"(?:gnu)?makefile|dockerfile|containerfile|jenkinsfile|rakefile|gemfile|procfile|justfile"
-    r"|vagrantfile|brewfile|license|copying|readme|changelog|authors|build|workspace",
-    re.IGNORECASE,
-)
-# For a name without a folder, which could as well be a host or an attribute: `app.dev:80`.
-_SUFFIXES = re.compile(
-    r"py[ix]?|ipynb|[mc]?[jt]s|[jt]sx|vue|svelte|astro|go|rs|java|kts?|scala|groovy|gradle|[chmdrvs]"
-    r"|cc|[ch]pp|[ch]xx|hh|inl|mm|swift|csx?|fsx?|vb|rb|erb|rake|php|phtml|p[lm]|lua|jl|exs?|[eh]rl"
-    r"|l?hs|mli?|clj[sc]?|edn|elm|dart|zig|nim|(?:ba|z|fi)?sh|ps1|bat|cmd|sql|graphql|gql|proto"
-    r"|thrift|x?html?|xml|s?css|sass|less|json[c5l]?|ya?ml|toml|ini|cfg|conf|env|properties|mdx?|rst"
-    r"|txt|adoc|tex|[ct]sv|lock|mod|sum|tf|hcl|nix|cmake|mk|bzl|bazel|j2|jinja|te?mpl|hbs|ejs|pug"
-    r"|sol|svh?|vhdl?|asm|f(?:90|95)?|cob|ad[abs]|pas|lisp|el|scm|rkt|vim|diff|patch|log|po|plist"
-    r"|xaml|csproj|sln",
-    re.IGNORECASE,
 )
 
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>\"'`)\]】）」]*+", re.IGNORECASE)
@@ -256,7 +240,7 @@ def _whole_place(text: str, known: str) -> re.Match[str] | None:
 
 def _other_place(text: str) -> re.Match[str] | None:
     match = re.fullmatch(_GENERIC + _SPEC, text, re.IGNORECASE)
-    return match if match and _looks_like_path(match["path"]) else None
+    return match if match and looks_like_path(match["path"]) else None
 
 
 def _link_mention(match: re.Match[str], place: re.Match[str], known: str) -> Mention:
@@ -288,7 +272,7 @@ def _spoken_first(text: str, known: str) -> tuple[str, list[Mention]]:
             rf"(?P<open>[`*_\"'“‘«「]{{0,4}}){path}(?P<close>[`*_\"'”’»」]{{0,4}})(?!{_COLON})"
         )
         for match in re.finditer(pattern, text, re.IGNORECASE):
-            if path == known or _looks_like_path(match["path"].rstrip(".")):
+            if path == known or looks_like_path(match["path"].rstrip(".")):
                 found.append(_spoken_mention(match))
                 done.append(match)
         text = _blanked(text, done)
@@ -323,7 +307,7 @@ def _named_places(text: str, known: str) -> tuple[str, list[Mention]]:
     matches = [
         match
         for match in re.finditer(_NAMED + _SPEC, text, re.IGNORECASE)
-        if _looks_like_path(match["path"].partition(":")[2]) and not whole.fullmatch(match["path"])
+        if looks_like_path(match["path"].partition(":")[2]) and not whole.fullmatch(match["path"])
     ]
     return _blanked(text, matches), [_mention(match) for match in matches]
 
@@ -333,7 +317,7 @@ def _other_places(text: str, known: str) -> tuple[str, list[Mention]]:
     matches = [
         match
         for match in re.finditer(_GENERIC + _SPEC, text, re.IGNORECASE)
-        if _looks_like_path(match["path"])
+        if looks_like_path(match["path"])
     ]
     return _blanked(text, matches), [_mention(match) for match in matches]
 
@@ -351,16 +335,6 @@ def _mention(match: re.Match[str]) -> Mention:
         after=match["close"],
         is_plain=re.fullmatch(_COLON, match["spec"], re.IGNORECASE) is not None,
     )
-
-
-def _looks_like_path(path: str) -> bool:
-    folders, _, name = path.replace("\\", "/").rpartition("/")
-    suffix = _SUFFIX.search(name)
-    if _BARE_NAMES.fullmatch(name):
-        return True
-    if suffix is None:
-        return False
-    return bool(folders.strip("./")) or _SUFFIXES.fullmatch(suffix[1]) is not None
 
 
 def _numbers(text: str) -> Iterator[Mention]:

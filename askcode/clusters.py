@@ -18,7 +18,8 @@ from askcode.metering import Meter
 from askcode.protocols import DescriptionCache
 from askcode.records import Usage
 from askcode.run_parts import make_chunker, make_describer, make_rules
-from askcode.settings import BUNDLED_MODEL, Settings, silence_ray
+from askcode.setting_specs import BUNDLED_MODEL
+from askcode.settings import Settings, silence_ray
 from askcode.wiring import ENDPOINT_PREFIX, make_embedder
 
 if TYPE_CHECKING:

@@ -41,7 +41,8 @@ from askcode.repositories import (
     Roots,
     parse_repositories,
 )
-from askcode.settings import BUNDLED_MODEL, INDEX_DIRECTORY, Settings, forbid_telemetry
+from askcode.setting_specs import BUNDLED_MODEL
+from askcode.settings import INDEX_DIRECTORY, Settings, forbid_telemetry
 
 if TYPE_CHECKING:
     from askcode.adapters.lance_store import Database

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "askcode"
 # Lower layers first; a module may import from its own layer and from lower ones.
 LAYERS = (
     {"records", "errors", "terminal_text"},
-    {"protocols", "settings", "setting_values", "providers"},
+    {"protocols", "settings", "setting_specs", "setting_values", "providers"},
     set(),  # the steps: whatever is not named elsewhere
     {"indexing", "indexing_many", "retrieving", "answering"},
     {"adapters"},
