@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askcode.absence import NoCache
-from askcode.errors import EmbedderError, IndexDamaged, IndexEmpty, IndexMissing
+from askcode.errors import EmbedderError, IndexDamaged, IndexEmpty, IndexMismatch, IndexMissing
 from askcode.local_place import LocalPlace
 from askcode.manifest import (
     Manifest,
@@ -324,11 +324,23 @@ def spent_in(place: Path) -> Usage:
 
 
 def open_table(settings: Settings, place: IndexPlace, manifest: Manifest) -> Store:
-    """Open the table that a manifest names."""
+    """Open the table that a manifest names, or that of a rebuild that ends while it is open."""
     from askcode.adapters.lance_store import open_store
 
+    def name_now() -> str:
+        present = load_manifest(place)
+        if present.embedder != manifest.embedder:
+            raise IndexMismatch(
+                "the index was made anew meanwhile, with another embedding model",
+                hint="run it again",
+            )
+        return present.table
+
     return open_store(
-        make_database(settings, place), table=manifest.table, dim=manifest.embedder.dim
+        make_database(settings, place),
+        table=manifest.table,
+        dim=manifest.embedder.dim,
+        name_now=name_now,
     )
 
 

@@ -3,10 +3,12 @@
 import json
 import subprocess
 
+import numpy as np
 import pytest
 
 from tests.command_line import CommandLine, run_process, write
 from tests.scripted_server import GOOD, Say, ScriptedServer
+from tests.tiny_onnx import SPECIAL, write_embedding_model
 
 FILES = {
     "kept.py": "def kept_number():\n    return 1\n",
@@ -79,6 +81,36 @@ def test_an_answer_that_cites_a_deleted_file_is_not_valid(altered):
     assert "gone.py" in asked.json["stale"]
     assert "gone.py" not in asked.json["sources"]
     assert strict.code == 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("other_model", "code"), [(False, 0), (True, 3)], ids=["same model", "other model"]
+)
+def test_a_rebuild_that_ends_while_ask_waits_for_the_model(askcode, tmp_path, other_model, code):
+    words = ("kept", "number")
+    table = np.eye(len(SPECIAL) + len(words), dtype=np.float32)
+    folder = write_embedding_model(tmp_path / "model", words, table)
+    askcode("index")
+    write(askcode.folder, {"kept.py": "def kept_number():\n    return 8\n"})
+    rebuild = ["index", "--rebuild", "--no-llm", *["--embed-model", str(folder)] * other_model]
+
+    def script(request):
+        if "further questions" not in request.user:
+            return Say("It returns 8 (`kept.py:2`).")
+        assert run_process(*rebuild, cwd=askcode.folder).code == 0
+        return Say("Where is the number?")
+
+    with ScriptedServer(script) as server:
+        run = asking(askcode.folder, server)
+        asked = run("ask", "what does kept_number return?", "--json")
+
+    assert asked.code == code, asked.err
+    if other_model:
+        assert "made anew meanwhile, with another embedding model" in asked.err
+    else:
+        assert asked.json["citations"][0]["valid"]
+        assert asked.json["stale"] == []
 
 
 def test_check_and_status_count_what_differs(altered):

@@ -58,6 +58,12 @@ def _allow() -> None:
     """Let a write happen."""
 
 
+def _at_latest(table: Any) -> Any:
+    """Return a table as it is now."""
+    table.checkout_latest()
+    return table
+
+
 class LanceStore:
     """A Store in a LanceDB table."""
 
@@ -69,8 +75,10 @@ class LanceStore:
         dim: int,
         indexed_rows: int = INDEXED_ROWS,
         before_write: Callable[[], None] = _allow,
+        reopen: Callable[[Any], Any] = _at_latest,
     ) -> None:
         self._table = table
+        self._reopen = reopen
         self._place = place
         self._dim = dim
         self._indexed_rows = indexed_rows
@@ -199,8 +207,8 @@ class LanceStore:
             try:
                 return search(self._table)
             except FAULTS:
-                # the end of a run elsewhere may have removed the version that was open
-                self._table.checkout_latest()
+                # the end of a run elsewhere may have removed what was open
+                self._table = self._reopen(self._table)
                 return search(self._table)
 
     def _write(self, change: Callable[[Any], object]) -> None:
@@ -248,8 +256,17 @@ def create_store(directory: Path | str | Database, *, table: str, dim: int) -> L
     return LanceStore(made, place=place.uri, dim=dim, before_write=place.before_write)
 
 
-def open_store(directory: Path | str | Database, *, table: str, dim: int) -> LanceStore:
+def open_store(
+    directory: Path | str | Database,
+    *,
+    table: str,
+    dim: int,
+    name_now: Callable[[], str] | None = None,
+) -> LanceStore:
     """Open a table; nothing is written.
+
+    `name_now` returns the table that is the index at the time: another one after a rebuild,
+    which reading goes on with.
 
     Raises:
         IndexMissing: there is no such directory.
@@ -266,7 +283,14 @@ def open_store(directory: Path | str | Database, *, table: str, dim: int) -> Lan
             f"the table {table} in {place.uri} has other columns than its manifest says",
             hint="run: askcode index --rebuild",
         )
-    return LanceStore(opened, place=place.uri, dim=dim, before_write=place.before_write)
+
+    def reopen(before: Any) -> Any:
+        name = name_now() if name_now else table
+        return _at_latest(before) if name == before.name else place.connect().open_table(name)
+
+    return LanceStore(
+        opened, place=place.uri, dim=dim, before_write=place.before_write, reopen=reopen
+    )
 
 
 def drop_other_tables(directory: Path | str | Database, *, keep: str) -> list[str]:
