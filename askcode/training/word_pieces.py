@@ -22,24 +22,21 @@ _INNER = "##"
 LONGEST_WORD = 64
 
 
-def new_tokenizer(*, splits: bool = True) -> Any:
+def new_tokenizer() -> Any:
     """Return an untrained tokenizer.
 
-    Identifiers fall apart at `_`, `-`, `.` and, with `splits`, where the case changes:
-    `parseHTTPHeader` is `parse http header`.
+    Identifiers fall apart at `_`, `-`, `.` and where the case changes: `parseHTTPHeader` is
+    `parse http header`.
     """
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     tokenizer = Tokenizer(
         models.WordPiece(unk_token=UNKNOWN, max_input_chars_per_word=LONGEST_WORD)
     )
-    case = [
-        normalizers.Replace(Regex(r"(?<=[a-z0-9])(?=[A-Z])"), " "),
-        normalizers.Replace(Regex(r"(?<=[A-Z])(?=[A-Z][a-z])"), " "),
-    ]
     tokenizer.normalizer = normalizers.Sequence(
         [
-            *(case if splits else []),
+            normalizers.Replace(Regex(r"(?<=[a-z0-9])(?=[A-Z])"), " "),
+            normalizers.Replace(Regex(r"(?<=[A-Z])(?=[A-Z][a-z])"), " "),
             normalizers.NFD(),
             normalizers.StripAccents(),
             normalizers.Lowercase(),
@@ -54,11 +51,11 @@ def new_tokenizer(*, splits: bool = True) -> Any:
     return tokenizer
 
 
-def train_tokenizer(pairs: Iterable[Pair], recipe: Recipe, *, splits: bool = True) -> Any:
+def train_tokenizer(pairs: Iterable[Pair], recipe: Recipe) -> Any:
     """Return a tokenizer with the recipe's number of pieces, learnt from pairs."""
     from tokenizers import models, trainers
 
-    tokenizer = new_tokenizer(splits=splits)
+    tokenizer = new_tokenizer()
     trainer = trainers.WordPieceTrainer(
         vocab_size=recipe.vocabulary,
         # left to itself, the trainer numbers inner letters in an order that changes by the run
@@ -69,7 +66,7 @@ def train_tokenizer(pairs: Iterable[Pair], recipe: Recipe, *, splits: bool = Tru
         show_progress=False,
     )
     tokenizer.train_from_iterator(_texts(pairs, recipe), trainer)
-    trained = new_tokenizer(splits=splits)
+    trained = new_tokenizer()
     trained.model = models.WordPiece(
         tokenizer.get_vocab(), unk_token=UNKNOWN, max_input_chars_per_word=LONGEST_WORD
     )
