@@ -17,6 +17,8 @@ from askcode.wording import AskedWords, last_names, name_share, read_words, weig
 
 RRF_K = 60
 """Reciprocal rank fusion's constant, Cormack et al. 2009."""
+SCORE_POWER = 2
+"""Of the part of the best score: what is half as similar counts a quarter."""
 
 Key = tuple[str, int, int]
 
@@ -32,6 +34,8 @@ class Weights:
     """Drop 0.025, most on long questions."""
     text: float = 1.0
     """Drop 0.017, most on commit subjects."""
+    score: float = 0.6
+    """The part of both that goes by the score, not by the rank (Bruch et al. 2023): drop SCORE."""
     symbol: float = 0.8
     """A chunk defines a name that the question means as a name: drop 0.007."""
     file_name: float = 0.9
@@ -79,7 +83,7 @@ class _Ranked:
 
 def fuse(question: str, found: Sequence[Found], weights: Weights = WEIGHTS) -> list[Hit]:
     """Return all candidates, best first, each with the share of every part in its score."""
-    ranked = _by_reciprocal_rank(found, weights)
+    ranked = _by_searches(found, weights)
     words = read_words(question)
     _add_definitions(ranked, words, weights)
     _add_names(ranked, words, weights)
@@ -88,7 +92,7 @@ def fuse(question: str, found: Sequence[Found], weights: Weights = WEIGHTS) -> l
     return sorted(map(_hit, ranked), key=lambda hit: (-hit.score, hit.chunk.location))
 
 
-def _by_reciprocal_rank(found: Sequence[Found], weights: Weights) -> list[_Ranked]:
+def _by_searches(found: Sequence[Found], weights: Weights) -> list[_Ranked]:
     ranked: dict[Key, _Ranked] = {}
     lists = [
         (name, candidates, factor * one.weight)
@@ -101,9 +105,13 @@ def _by_reciprocal_rank(found: Sequence[Found], weights: Weights) -> list[_Ranke
     ]
     total = sum(factor for _, _, factor in lists) or 1.0
     for name, candidates, factor in lists:
+        best = candidates[0].score
         for rank, candidate in enumerate(candidates, start=1):
             entry = ranked.setdefault(_key(candidate), _Ranked(candidate))
-            entry.add(name, factor / total * (RRF_K + 1) / (RRF_K + rank))
+            by_rank = (RRF_K + 1) / (RRF_K + rank)
+            by_score = max(candidate.score / best, 0.0) ** SCORE_POWER if best > 0 else by_rank
+            share = weights.score * by_score + (1 - weights.score) * by_rank
+            entry.add(name, factor / total * share)
             _note_rank(entry, name, rank)
     return list(ranked.values())
 

@@ -24,6 +24,26 @@ def test_what_both_searches_find_comes_first():
     assert hits[1].shares == {"vector": 0.5}
 
 
+def test_a_lead_in_score_counts_beside_the_rank():
+    """By ranks alone both would have the same."""
+    near = [candidate("a.py", score=0.9), candidate("b.py", score=0.2)]
+    matched = [candidate("b.py", score=10.0), candidate("a.py", score=9.9)]
+
+    hits = fuse("q", [Found(near, matched)], PLAIN)
+
+    assert [hit.chunk.path for hit in hits] == ["a.py", "b.py"]
+    assert hits[1].shares["vector"] < hits[0].shares["vector"] / 2
+    assert hits[0].shares["text"] > 0.48
+
+
+def test_scores_that_are_no_likeness_count_by_rank_alone():
+    opposite = [candidate("a.py", score=-0.1), candidate("b.py", score=-0.9)]
+
+    hits = fuse("q", [Found(vector=opposite)], PLAIN)
+
+    assert [hit.score for hit in hits] == pytest.approx([1.0, 61 / 62])
+
+
 def test_the_shares_add_up_to_the_score():
     found = Found(
         [candidate("tests/test_retry.py", "def test_retry(): ...", definitions=["test_retry"])],
