@@ -210,7 +210,7 @@ def test_a_large_table_is_searched_through_an_index(tmp_path):
 
     assert [index.columns for index in table.list_indices()] == [["search_text"], ["vectors"]]
     found = search(open_store(tmp_path, table="chunks", dim=32))
-    assert np.mean([len(a & b) / 50 for a, b in zip(exact, found, strict=True)]) >= 0.95
+    assert np.mean([len(a & b) / 50 for a, b in zip(exact, found, strict=True)]) >= 0.99
 
     put(indexing, make_row("new.py", vector=queries[:1]))
     indexing.replace({}, removed=["7/7.py"])
