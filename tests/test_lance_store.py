@@ -192,7 +192,8 @@ def test_a_large_table_is_searched_through_an_index(tmp_path):
 
     made = create_store(tmp_path, table="chunks", dim=32)
     made.replace({f"{number % 20}/{number}.py": rows(number) for number in range(4000)})
-    queries = (centres[:20] + rng.standard_normal((20, 32)) / 3).astype(np.float32)
+    near = centres[:20] + rng.standard_normal((20, 32)) / 3
+    queries = np.concatenate([near, rng.standard_normal((10, 32))]).astype(np.float32)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
     filters = Filters(path_globs=("7/",))
 
